@@ -158,14 +158,14 @@ def _report_crash(error: Exception) -> int:
     from orgflow_ir.pipeline.crashes import crash_element, crash_file
     from orgflow_ir.plugins import outside_culprit
 
-    said = " ".join(str(error).split()) or "no message"
+    message = " ".join(str(error).split()) or "no message"
     plugin = outside_culprit(error)
     what = "internal error" if plugin is None else f"the plugin `{plugin}` failed"
     file, element = crash_file(error), crash_element(error)
     what = f"{file}: {what}" if file else what
     what += f" at `{element.label}`" if element is not None else ""
     click.echo(
-        f"orgflowc: {what}: {type(error).__name__}: {said} (ORGFLOW_DEBUG=1 shows where)",
+        f"orgflowc: {what}: {type(error).__name__}: {message} (ORGFLOW_DEBUG=1 shows where)",
         err=True,
     )
     return MISUSE

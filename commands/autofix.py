@@ -123,7 +123,7 @@ class Fixer:
         """Findings whose fixes can be written at once: no two touch one element, and each was
         proved on the model with those before it, which takes no reading of the file. A finding of
         the reader itself goes alone."""
-        model, found = read.model, read.found
+        model, findings = read.model, read.found
         assert model is not None
         chosen: list[Diagnostic] = []
         touched: set[str] = set()
@@ -132,7 +132,7 @@ class Fixer:
             wanted = next(
                 (
                     d
-                    for d in found
+                    for d in findings
                     if self._wanted(d) and _fix_key(d) not in tried and _fix_key(d) not in later
                 ),
                 None,
@@ -154,13 +154,13 @@ class Fixer:
                 self._left.append(f"{self._title(read, wanted)}: {error}")
                 continue
             now = self._judge(read, changed)
-            fault = _explain_refusal(found, now, [wanted])
+            fault = _explain_refusal(findings, now, [wanted])
             if fault:
                 self._left.append(f"{self._title(read, wanted)}: {fault}")
                 continue
             chosen.append(wanted)
             touched |= around
-            model, found = changed, now
+            model, findings = changed, now
         return chosen
 
     def _write_all(
@@ -250,13 +250,13 @@ class Read(NamedTuple):
 def _list_touched_ids(model: Model, fix: Fix) -> set[str]:
     """Ids of what a fix changes, and of the ends of the flows among it."""
     flows = {f.id: f for scope in model.scopes() for f in scope.flows}
-    found: set[str | None] = set()
+    ids: set[str | None] = set()
     for edit in fix.edits:
-        found |= {edit.id, edit.node.id if edit.node is not None else None}
+        ids |= {edit.id, edit.node.id if edit.node is not None else None}
         for flow in (edit.flow, flows.get(edit.id or "")):
             if flow is not None:
-                found |= {flow.id, flow.source, flow.target}
-    return {name for name in found if name}
+                ids |= {flow.id, flow.source, flow.target}
+    return {name for name in ids if name}
 
 
 _MORE = "there would be more"
@@ -278,20 +278,22 @@ def _fix_key(d: Diagnostic) -> Key:
     return (d.code, d.element), d.fix.title
 
 
-def _count_alike(found: Sequence[Diagnostic], like: Diagnostic) -> int:
-    return sum(1 for d in found if (d.code, d.element) == (like.code, like.element))
+def _count_alike(findings: Sequence[Diagnostic], like: Diagnostic) -> int:
+    return sum(1 for d in findings if (d.code, d.element) == (like.code, like.element))
 
 
-def _count_errors(found: Sequence[Diagnostic]) -> Counter[Found]:
+def _count_errors(findings: Sequence[Diagnostic]) -> Counter[Found]:
     """Errors that count, by code and element."""
     return Counter(
-        (d.code, d.element) for d in found if d.severity is Severity.ERROR and d.suppressed is None
+        (d.code, d.element)
+        for d in findings
+        if d.severity is Severity.ERROR and d.suppressed is None
     )
 
 
-def _count_findings(found: Sequence[Diagnostic]) -> Counter[Found]:
+def _count_findings(findings: Sequence[Diagnostic]) -> Counter[Found]:
     """All findings: a warning of a fault behind others is an error once those are gone."""
-    return Counter((d.code, d.element) for d in found)
+    return Counter((d.code, d.element) for d in findings)
 
 
 def _unified_diff(old: SourceFile, new: SourceFile) -> str:

@@ -43,7 +43,7 @@ def write_baseline(findings: Iterable[Diagnostic], path: str) -> int:
     """Write the findings to a file and return their number; the same findings give the same
     bytes."""
     folder = Path(path).parent
-    keys = sorted(_finding_key(one, folder) for one in findings if _is_about_model(one))
+    keys = sorted(_finding_key(finding, folder) for finding in findings if _is_about_model(finding))
     rows = [{"file": file, "code": code, "at": at} for file, code, at in keys]
     # A finding a line: what changes can be read in a difference.
     lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows)
@@ -62,12 +62,12 @@ def without_known(
     known, folder = _read_baseline(path), Path(path).parent
     here = {_relative_place(file, folder) for file in checked}
     marked = []
-    for one in findings:
-        key = _finding_key(one, folder)
-        if _is_about_model(one) and known[key] > 0:
+    for finding in findings:
+        key = _finding_key(finding, folder)
+        if _is_about_model(finding) and known[key] > 0:
             known[key] -= 1
-            one = one.replace(suppressed=f"listed in {path}")
-        marked.append(one)
+            finding = finding.replace(suppressed=f"listed in {path}")
+        marked.append(finding)
     gone = (number for key, number in known.items() if _is_gone(key[0], here, folder))
     return marked, sum(gone)
 
@@ -79,10 +79,10 @@ def _is_gone(file: str, checked: set[str], folder: Path) -> bool:
 
 def _read_baseline(path: str) -> Counter[_Key]:
     try:
-        found = json.loads(Path(path).read_text("utf-8"))
-        if found["format"] != _FORMAT or found["version"] != _VERSION:
+        content = json.loads(Path(path).read_text("utf-8"))
+        if content["format"] != _FORMAT or content["version"] != _VERSION:
             raise ValueError(f"it is not a {_FORMAT} of version {_VERSION}")
-        rows = found["findings"]
+        rows = content["findings"]
         return Counter((str(row["file"]), str(row["code"]), str(row["at"])) for row in rows)
     except FileNotFoundError:
         raise click.UsageError(

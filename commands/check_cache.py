@@ -93,8 +93,8 @@ class CheckCache:
 
     def find_fixes(self, path: str) -> KeptFixes | None:
         """The fixes proved for a file that `find` looked up."""
-        found = self._find(f"{self._keys[path]}-fixes") if path in self._lasting else None
-        return found if isinstance(found, KeptFixes) else None
+        kept = self._find(f"{self._keys[path]}-fixes") if path in self._lasting else None
+        return kept if isinstance(kept, KeptFixes) else None
 
     def keep_fixes(self, path: str, fixes: KeptFixes) -> None:
         """Store the fixes of a file whose result is stored."""
@@ -131,14 +131,14 @@ class CheckCache:
         """Remove the least recently used entries once all entries exceed `most` bytes."""
         if not self._written:
             return
-        found = []
+        old_first = []
         with contextlib.suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):
                     state = entry.stat()
-                    found.append((state.st_mtime_ns, entry.path, state.st_size))
-        total = sum(size for _, _, size in found)
-        for _, path, size in sorted(found) if total > most else ():
+                    old_first.append((state.st_mtime_ns, entry.path, state.st_size))
+        total = sum(size for _, _, size in old_first)
+        for _, path, size in sorted(old_first) if total > most else ():
             if total <= most * 3 // 4:
                 break
             with contextlib.suppress(OSError):
@@ -226,7 +226,7 @@ def _describe_installation() -> bytes:
 
 def _digest_modules(places: Iterable[str]) -> list[bytes]:
     """Names and contents of the modules in folders."""
-    found: list[bytes] = []
+    parts: list[bytes] = []
     for place in places:
         modules: Sequence[str] = [place]
         if os.path.isdir(place):
@@ -237,8 +237,8 @@ def _digest_modules(places: Iterable[str]) -> list[bytes]:
                 if name.endswith(".py")
             )
         for module in modules:
-            found += (os.path.basename(module).encode(), _read_content(module, most=None) or b"")
-    return found
+            parts += (os.path.basename(module).encode(), _read_content(module, most=None) or b"")
+    return parts
 
 
 def _entry_bytes(entry: _Entry) -> bytes:
@@ -278,7 +278,7 @@ class _Unpickler(pickle.Unpickler):
         if module.startswith("orgflow.commands.") and name in own:
             return own[name]
         if module.startswith("orgflow_ir.") and "." not in name:  # no attribute of an attribute
-            found = super().find_class(module, name)
-            if isinstance(found, type) and issubclass(found, Value | tuple | Enum):
-                return found
+            loaded = super().find_class(module, name)
+            if isinstance(loaded, type) and issubclass(loaded, Value | tuple | Enum):
+                return loaded
         raise pickle.UnpicklingError(f"{module}.{name} does not belong in an entry")

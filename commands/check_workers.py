@@ -71,13 +71,13 @@ def _receive_results(
 ) -> Iterator[tuple[str, Checked | None]]:
     """The results of one process, which gets the next files."""
     try:
-        found: list[Checked | None] = ready.recv()
+        results: list[Checked | None] = ready.recv()
         if rest:
             ready.send(rest[-1])
             busy[ready] = rest.pop()
     except (EOFError, OSError):
-        found = [None] * len(chunk)
-    yield from zip(chunk, found, strict=True)
+        results = [None] * len(chunk)
+    yield from zip(chunk, results, strict=True)
 
 
 def _check_from_pipe(pipe: connection.Connection, make: Callable[[], Checker]) -> None:

@@ -147,7 +147,7 @@ class Checker:
                     read_source(path) if data is None else SourceFile(name, data)
                 )
         known = session.registry.broken
-        known += (one for one in checked.broken if one not in known)
+        known += (plugin for plugin in checked.broken if plugin not in known)
         self.accepted.add(None if path == "-" else path, checked.applied, PassContext())
 
     def add(self, path: str, checked: Checked) -> None:

@@ -304,47 +304,47 @@ def wanted_workflows(
 
     Raises: click.UsageError: there are several workflows, and `name` names one.
     """
-    found = Wanted([], [], session.context())
+    wanted = Wanted([], [], session.context())
     paths, empty = expand_folders(tuple(files), session)
     for folder in empty:
         ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
     read: list[tuple[str, Sequence[Deployable], _Compiled | None]] = []
     for path in paths:
-        one = session.context()
-        one.given = paths
-        workflows, compiled = _read_workflows(path, from_, name, server, session, one, compiling)
-        found.ctx.diagnostics.extend(drop_known(one.diagnostics, found.ctx.diagnostics))
-        if not one.has_errors:
+        own = session.context()
+        own.given = paths
+        workflows, compiled = _read_workflows(path, from_, name, server, session, own, compiling)
+        wanted.ctx.diagnostics.extend(drop_known(own.diagnostics, wanted.ctx.diagnostics))
+        if not own.has_errors:
             read.append((path, workflows, compiled))
     models = [compiled for *_, compiled in read if compiled is not None]
     used = frozenset[str]()
     if not every:
-        used = used_decisions([one.model for one in models], files, session)
+        used = used_decisions([item.model for item in models], files, session)
     if used:
-        read = [one for one in read if one[2] is None or one[2].model.source not in used]
-        models = [one for one in models if one.model.source not in used]
-    together = [one.emitted for one in models]
+        read = [item for item in read if item[2] is None or item[2].model.source not in used]
+        models = [item for item in models if item.model.source not in used]
+    together = [item.emitted for item in models]
     if len(models) > 1:
         linking = session.context()
         linking.options = models[0].ctx.options
-        linked = compiling.backend.link([(one.model, one.emitted) for one in models], linking)
-        found.ctx.diagnostics.extend(linking.diagnostics)
+        linked = compiling.backend.link([(item.model, item.emitted) for item in models], linking)
+        wanted.ctx.diagnostics.extend(linking.diagnostics)
         together = list(linked)
     emitted = iter(together)
     for path, workflows, compiled in read:
-        found.workflows.extend(workflows)
+        wanted.workflows.extend(workflows)
         if compiled is not None:
-            made = next(emitted)
+            linked_files = next(emitted)
             named = name is not None
-            found.workflows.extend(
-                server.compiled(made, compiled.model, path, compiled.ctx, named=named)
+            wanted.workflows.extend(
+                server.compiled(linked_files, compiled.model, path, compiled.ctx, named=named)
             )
-            found.beside.extend((Path(path).parent / a.path, a.text) for a in made.beside)
+            wanted.beside.extend((Path(path).parent / a.path, a.text) for a in linked_files.beside)
     count = sum(len(workflows) for _, workflows, _ in read)
-    count += sum(len(executable_processes(one.model)) for one in models)
+    count += sum(len(executable_processes(item.model)) for item in models)
     if name is not None and count > 1:
         raise click.UsageError(f"--as names one workflow, but there are {count}")
-    return found
+    return wanted
 
 
 class _Compiled(NamedTuple):

@@ -54,15 +54,15 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
     session = Session(format_)
     ctx = session.context()
     sources = [_read_input(path, session, ctx) for path in (old, new)]
-    found = None
+    comparison = None
     if sources[0] is not None and sources[1] is not None:
         try:
-            found = diff_sources(sources[0], sources[1], session, ctx, from_)
+            comparison = diff_sources(sources[0], sources[1], session, ctx, from_)
         except UnknownName as error:
             raise click.UsageError(str(error)) from None
     session.collect(ctx)
     session.diagnostics = [d for d in session.diagnostics if d.severity.value == "error"]
-    if found is None:
+    if comparison is None:
         if format_ == "json":
             write_stdout(session.rendered())
         else:
@@ -73,12 +73,12 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
 
         from orgflow_ir.reporting.json_reporter import diagnostics_data
 
-        document = {**to_dict(found), **diagnostics_data(session.diagnostics)}
+        document = {**to_dict(comparison), **diagnostics_data(session.diagnostics)}
         write_stdout(json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     else:
         session.show()
-        write_stdout(comparison_text(found, text_width(sys.stdout)))
-    end_command(DIFFERENT if found.differs else SAME)
+        write_stdout(comparison_text(comparison, text_width(sys.stdout)))
+    end_command(DIFFERENT if comparison.differs else SAME)
 
 
 def _read_input(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
@@ -111,7 +111,7 @@ def diff_sources(
     from orgflow_ir.comparison.model_changes import compare_models
 
     # With the diagram: that only a drawing differs is reported.
-    models = [parse_source(*one, ctx, diagram=True) for one in filter(None, read)]
+    models = [parse_source(*selected, ctx, diagram=True) for selected in filter(None, read)]
     if models[0] is None or models[1] is None:
         return None
     session.models += [model for model in models if model is not None]

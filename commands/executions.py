@@ -109,16 +109,16 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     if reader is None:
         raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
     query = _parse_query(pull, reader)
-    found = None
+    replayed = None
     if asked.emitted is not None and query.most is None:
-        found = _replay_saved(asked, asked.emitted, reader, pull.executions, query)
+        replayed = _replay_saved(asked, asked.emitted, reader, pull.executions, query)
     elif asked.emitted is not None:
-        found = _replay_pulled(asked, asked.emitted, reader, pull, query)
+        replayed = _replay_pulled(asked, asked.emitted, reader, pull, query)
     asked.session.collect(asked.ctx)
     asked.session.show()
-    if found is None:
+    if replayed is None:
         return server_exit_code(asked.session, asked.backend)
-    report, source = found
+    report, source = replayed
     write_stdout(
         report.to_json(asked.session.more()) if as_json else report_text(report, asked.model)
     )
@@ -157,20 +157,22 @@ def _parse_date(text: str | None, option: str) -> datetime.datetime | None:
 
     if text is None:
         return None
-    found = time_of(text)
-    if found is None:
+    time = time_of(text)
+    if time is None:
         raise click.UsageError(
             f"{option} {text!r} is not a date such as 2026-01-31 or 2026-01-31T08:00:00Z"
         )
-    return found
+    return time
 
 
 def _replay_saved(
     asked: Asked, emitted: Emitted, reader: ExecutionReader, path: str, query: ExecutionQuery
 ) -> tuple[ProductionReport, str] | None:
     try:
-        found = reader.saved(read_source(path), query)
-        return _judge_executions(asked, emitted, reader, found), f"saved in `{Path(path).name}`"
+        executions = reader.saved(read_source(path), query)
+        return _judge_executions(
+            asked, emitted, reader, executions
+        ), f"saved in `{Path(path).name}`"
     except InputError as error:
         asked.ctx.emit(UnreadableInput, str(error), help=error.help)
     except ValueError as error:
@@ -251,23 +253,23 @@ def report_text(report: ProductionReport, model: Model) -> str:
     canvas = Canvas(model, NodeTable())
     lines: list[str] = []
     rows = []
-    found = ways(report)
-    for number, one in enumerate(found[:_SHOWN], 1):
-        said = [chain_steps([n.node for n in one.judged.observed.nodes])]
-        chosen = choices(canvas, one.judged)
-        said += [f"chose: {chosen}"] if chosen else []
-        if one.judged.said:
-            said.append(f"! {one.judged.said}")
-        if one.judged.strange:
-            said.append(f"! unknown nodes: {', '.join(one.judged.strange)}")
-        if one.judged.verdict != "equal":
-            said.append(f"executions {_list_ids([m.observed.id for m in one.members])}")
-        result = "equal" if one.judged.verdict == "equal" else RESULTS[one.judged.verdict][1]
-        rows.append(((str(number), result, str(len(one.members))), said))
+    paths = ways(report)
+    for number, path in enumerate(paths[:_SHOWN], 1):
+        texts = [chain_steps([n.node for n in path.judged.observed.nodes])]
+        chosen = choices(canvas, path.judged)
+        texts += [f"chose: {chosen}"] if chosen else []
+        if path.judged.said:
+            texts.append(f"! {path.judged.said}")
+        if path.judged.strange:
+            texts.append(f"! unknown nodes: {', '.join(path.judged.strange)}")
+        if path.judged.verdict != "equal":
+            texts.append(f"executions {_list_ids([m.observed.id for m in path.members])}")
+        result = "equal" if path.judged.verdict == "equal" else RESULTS[path.judged.verdict][1]
+        rows.append(((str(number), result, str(len(path.members))), texts))
     if rows:
         lines += [*format_table(("way", "result", "runs"), "what fired", rows), ""]
-    if len(found) > _SHOWN:
-        lines += wrap_text(f"{len(found) - _SHOWN} further paths are not shown")
+    if len(paths) > _SHOWN:
+        lines += wrap_text(f"{len(paths) - _SHOWN} further paths are not shown")
     branches = flow_lines(canvas, report)
     if branches:
         frequencies = [

@@ -67,8 +67,10 @@ def golden_difference(
             lines += [f"--- {place}\n", "+++ compiled now\n", comparison_text(compared, width)]
         else:
             lines += _shorten_lines(unified)
-            said = "only layout differs: positions, ids, white space or order\n"
-            lines.append(said if compared.verdict == "same" else comparison_text(compared, width))
+            layout_only = "only layout differs: positions, ids, white space or order\n"
+            lines.append(
+                layout_only if compared.verdict == "same" else comparison_text(compared, width)
+            )
     return "".join(lines)
 
 
@@ -137,15 +139,15 @@ def check_golden(
         if missing:
             return f"{missing[0]} does not exist: {model} has no golden file yet\n"
         compared = PassContext(registry=registry)
-        said = golden_difference(wanted, backend, compared, text_width(sys.stdout))
+        difference = golden_difference(wanted, backend, compared, text_width(sys.stdout))
     except UnknownName as error:
         raise ValueError(str(error)) from None
     except click.ClickException as error:
         raise ValueError(error.format_message()) from None
-    if not said:
+    if not difference:
         return ""
-    told = "".join(f"{d.message}\n" for d in compared.diagnostics)
-    return f"{model} no longer compiles to {golden}\n{told}{said}"
+    messages = "".join(f"{d.message}\n" for d in compared.diagnostics)
+    return f"{model} no longer compiles to {golden}\n{messages}{difference}"
 
 
 def _has_content(place: Path, text: str) -> bool:

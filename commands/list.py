@@ -88,13 +88,13 @@ def list_rows(kind: str, registry: Registry) -> list[tuple[str, ...]]:
 
 def list_constructs(registry: Registry) -> dict[str, str]:
     """Plain constructs, then the derived ones that targets declare, each with a few words."""
-    found = dict(CONSTRUCTS)
+    constructs = dict(CONSTRUCTS)
     for backend in registry.backends.values():
         for name in sorted(backend.target.constructs):
             prefix_of_plain = any(c == name or c.startswith(name + ".") for c in CONSTRUCTS)
             if not prefix_of_plain:
-                found.setdefault(name, "derived from the model's structure")
-    return found
+                constructs.setdefault(name, "derived from the model's structure")
+    return constructs
 
 
 def matrix_text(registry: Registry) -> str:

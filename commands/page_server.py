@@ -184,10 +184,10 @@ class PageServer:
     def page(self, path: str) -> tuple[Page | None, bool]:
         """The page of a path, and whether the path requests its data."""
         parts = path.split("/")[2:]
-        found = self._pages.get(parts[0]) if parts else None
-        if found is None or parts[1:] not in ([], [""], ["data"]):
+        served = self._pages.get(parts[0]) if parts else None
+        if served is None or parts[1:] not in ([], [""], ["data"]):
             return None, False
-        return found, parts[1:] == ["data"]
+        return served, parts[1:] == ["data"]
 
     def names(self) -> tuple[str, ...]:
         """The names of all pages."""

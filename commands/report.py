@@ -146,20 +146,37 @@ def _list_sections(
     if artifacts is None:
         lines.append(("result", "nothing, because of the errors below", False))
     else:
-        lines += [("result", one.path, True) for one in artifacts]
+        lines += [("result", artifact.path, True) for artifact in artifacts]
+    title = models[0].label if len(models) == 1 else source
+    yield Section(title, 1, tuple(lines), (), _table_of_processes(models))
+    left = ordered(diagnostics)
+    yield from _list_remaining_work(left, several=len(models) > 1)
+    statements = tuple(
+        (e.label, s.label, s.text) for model in models for e, s in all_statements(model)
+    )
+    if statements:
+        of = "models" if len(models) > 1 else "model"
+        yield Section(f"From the {of}", table=Table(("element", "what", "text"), statements))
+    yield from _list_findings([d for d in left if not _is_to_do(d)])
+
+
+def _table_of_processes(models: Sequence[Model]) -> Table | None:
+    """The processes with their numbers of nodes and flows; `None` without processes."""
     rows = []
     for process in (process for model in models for process in model.processes):
         scopes = list(process.scopes())
         nodes, flows = sum(len(s.nodes) for s in scopes), sum(len(s.flows) for s in scopes)
         rows.append((process.label, str(nodes), str(flows)))
-    table = Table(("process", "nodes", "flows"), tuple(rows)) if rows else None
-    yield Section(models[0].label if len(models) == 1 else source, 1, tuple(lines), (), table)
-    left = ordered(diagnostics)
+    return Table(("process", "nodes", "flows"), tuple(rows)) if rows else None
+
+
+def _list_remaining_work(findings: Sequence[Diagnostic], *, several: bool) -> Iterator[Section]:
+    """The checklists of connections and decisions; of several models, each row names its file."""
     todo: dict[str, dict[tuple[str, str], None]] = {}
-    for d in left:
+    for d in findings:
         if _is_to_do(d):
             title = _LISTS.get(d.code, _OPEN)
-            where = f" ({d.loc.file})" if len(models) > 1 and d.loc is not None else ""
+            where = f" ({d.loc.file})" if several and d.loc is not None else ""
             todo.setdefault(title, {})[f"{d.message}{where}", d.help or ""] = None
     if _CREDENTIALS in todo:
         todo[_CREDENTIALS] = dict.fromkeys(_join_credentials(todo[_CREDENTIALS]))
@@ -168,11 +185,10 @@ def _list_sections(
     for title in (_CREDENTIALS, _SETTINGS, _WORK, _OPEN):
         if title in todo:
             yield Section(title, 3, todo=tuple(todo[title]))
-    said = tuple((e.label, s.label, s.text) for one in models for e, s in all_statements(one))
-    if said:
-        of = "models" if len(models) > 1 else "model"
-        yield Section(f"From the {of}", table=Table(("element", "what", "text"), said))
-    left = [d for d in left if not _is_to_do(d)]
+
+
+def _list_findings(left: list[Diagnostic]) -> Iterator[Section]:
+    """Tables of the other findings, each in the first section that it fits."""
     for title, severity, category in _SECTIONS:
         here = [d for d in left if d.severity is severity and category in (None, d.category)]
         left = [d for d in left if d not in here]
@@ -183,11 +199,13 @@ def _list_sections(
 
 def _join_credentials(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Steps that need the same credential in one row."""
-    found: dict[tuple[str, str], list[str]] = {}
+    steps_of: dict[tuple[str, str], list[str]] = {}
     for message, how in rows:
         step, needs, what = message.partition("` needs ")
-        found.setdefault((what, how) if needs else (message, how), []).append(f"{step}{needs[:1]}")
-    for (what, how), steps in found.items():
+        steps_of.setdefault((what, how) if needs else (message, how), []).append(
+            f"{step}{needs[:1]}"
+        )
+    for (what, how), steps in steps_of.items():
         if len(steps) > 1:
             yield f"{listed(steps)} need {what}", how.replace("in the node", "in these nodes")
         else:

@@ -204,10 +204,10 @@ class _Reader:
         self._options.setdefault(cls.name, {})[field.name] = given
 
     def instances(self) -> dict[str, Pass | None]:
-        made: dict[str, Pass | None] = dict.fromkeys(self._off)
+        passes: dict[str, Pass | None] = dict.fromkeys(self._off)
         for name, options in self._options.items():
-            made.setdefault(name, self._registry.passes[name](**options))
-        return made
+            passes.setdefault(name, self._registry.passes[name](**options))
+        return passes
 
 
 _KINDS = {bool: "true or false", int: "a whole number", tuple: "a list"}

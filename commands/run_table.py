@@ -23,11 +23,13 @@ def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
         lines += [*format_table(("run", "result", "F1"), "what fired", rows), ""]
     for flow, reason in report.uncovered:
         lines += wrap_text(f"not taken by any run: `{report.labels.get(flow, flow)}`: {reason}")
-    for told in report.unfinished:
-        lines += wrap_text(f"not played: {told}")
+    for line in report.unfinished:
+        lines += wrap_text(f"not played: {line}")
     if report.left_out:
-        one = report.left_out == 1
-        more, them = ("one more run", "it") if one else (f"{report.left_out} more runs", "them")
+        is_single = report.left_out == 1
+        more, them = (
+            ("one more run", "it") if is_single else (f"{report.left_out} more runs", "them")
+        )
         lines += wrap_text(f"not executed: {more} of the model (--all-paths executes {them})")
     for change in dict.fromkeys(report.changed):
         lines += wrap_text(f"differs from the delivered workflow: {change}")
@@ -49,16 +51,16 @@ def _run_row(
     from orgflow.evaluation.wording import choices_line
 
     labels = report.labels
-    said = [chain_steps(run.executed)]
+    texts = [chain_steps(run.executed)]
     choices = choices_line(run.run.choices, lambda element: labels.get(element, element))
     if choices:
-        said.append(f"chose: {choices}")
+        texts.append(f"chose: {choices}")
     if run.verdict != "equal":
-        said.append(f"! {run.divergence or run.verdict}")
+        texts.append(f"! {run.divergence or run.verdict}")
         if run.missing:
-            said.append(f"! did not run: {', '.join(run.missing)}")
-        said.append(f"! precision {run.precision:.2f}, recall {run.recall:.2f}")
-    return (str(number), run.verdict, f"{run.f1:.2f}"), said
+            texts.append(f"! did not run: {', '.join(run.missing)}")
+        texts.append(f"! precision {run.precision:.2f}, recall {run.recall:.2f}")
+    return (str(number), run.verdict, f"{run.f1:.2f}"), texts
 
 
 def chain_steps(names: Sequence[str]) -> str:
@@ -73,10 +75,10 @@ def chain_steps(names: Sequence[str]) -> str:
 def failure_lines(failures: Iterable[Failure]) -> list[str]:
     """The reasons of failures and their remedies, one after the other."""
     lines: list[str] = []
-    for one in failures:
-        who = "" if one.failure_source == "unknown" else f"{one.failure_source}, "
-        lines += wrap_text(f"failure: {one.root_cause} ({who}{one.confidence} confidence)")
-        lines += wrap_text(f"  help: {one.suggested_fix}")
+    for failure in failures:
+        who = "" if failure.failure_source == "unknown" else f"{failure.failure_source}, "
+        lines += wrap_text(f"failure: {failure.root_cause} ({who}{failure.confidence} confidence)")
+        lines += wrap_text(f"  help: {failure.suggested_fix}")
     return lines
 
 
@@ -90,12 +92,12 @@ def format_table(
     numbers = [i == 0 or all(_is_number(row[i]) for row in cells[1:]) for i in range(len(heads))]
     indent = sum(wide) + 2 * len(wide)
     lines = []
-    for row, said in zip(cells, [[last], *(said for _, said in rows)], strict=True):
+    for row, texts in zip(cells, [[last], *(texts for _, texts in rows)], strict=True):
         shown = [
             c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, wide, numbers, strict=True)
         ]
         first = "  ".join([*shown, ""])
-        for paragraph in said:
+        for paragraph in texts:
             lines += _fold_text(paragraph, first, " " * indent)
             first = " " * indent
     return lines

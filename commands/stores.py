@@ -52,8 +52,8 @@ def readable_by_others(location: str) -> bool:
 
 def _find_provider(location: str, registry: Registry) -> StoreProvider:
     name = provider_name(location)
-    found = registry.stores.get(name)
-    if found is None:
+    provider = registry.stores.get(name)
+    if provider is None:
         hint = suggest_name(name, tuple(registry.stores))
         raise StoreError(f"no store has the prefix `{name}://`; {hint}")
-    return found
+    return provider

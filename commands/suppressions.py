@@ -77,17 +77,19 @@ class Acceptance:
 
     def configuration(self, path: str) -> Configuration | None:
         """The configuration of a prepared file."""
-        found = self._path_for(path)
-        return None if found is None else self._files.get(found)
+        path_of_file = self._path_for(path)
+        return None if path_of_file is None else self._files.get(path_of_file)
 
     def _configuration(self, path: str | None, ctx: PassContext) -> Configuration | None:
         """The configuration for an input; its faults go to the first context that asks."""
-        found = None if path is None else self._path_for(path)
-        if found is None:
+        path_of_file = None if path is None else self._path_for(path)
+        if path_of_file is None:
             return None
-        if found not in self._files:
-            self._files[found] = configuration.read_configuration(found, self._registry, ctx)
-        return self._files[found]
+        if path_of_file not in self._files:
+            self._files[path_of_file] = configuration.read_configuration(
+                path_of_file, self._registry, ctx
+            )
+        return self._files[path_of_file]
 
     def _path_for(self, path: str) -> str | None:
         folder = os.path.dirname(path)

@@ -177,8 +177,10 @@ class Watched:
         files = ", ".join(artifact.path for artifact in emitted.artifacts)
         facts = [Fact("Compiles", f"to {target}: {files}", "ok")]
         quiet = PassContext(registry=self._session.registry)
-        made = SourceFile(files, join_artifacts(emitted.artifacts).encode("utf-8", "surrogatepass"))
-        for result in self._backend.verify(model, made, quiet, emitted=emitted) or ():
+        workflow = SourceFile(
+            files, join_artifacts(emitted.artifacts).encode("utf-8", "surrogatepass")
+        )
+        for result in self._backend.verify(model, workflow, quiet, emitted=emitted) or ():
             words = f"{result.label}: {result.verdict.value}"
             if result.bound:
                 words += f" ({result.bound})"
@@ -245,10 +247,15 @@ class WatchPage(Page):
             return seen_json(self._seen, self._version, picture=self._picture, stale=stale)
 
 
-def _describe_finding(found: Diagnostic) -> Finding:
+def _describe_finding(finding: Diagnostic) -> Finding:
     place = ""
-    if found.loc is not None and found.loc.line is not None:
-        place = f"line {found.loc.line}"
+    if finding.loc is not None and finding.loc.line is not None:
+        place = f"line {finding.loc.line}"
     return Finding(
-        found.severity.value, found.code, found.name, found.message, found.help or "", place
+        finding.severity.value,
+        finding.code,
+        finding.name,
+        finding.message,
+        finding.help or "",
+        place,
     )

@@ -199,12 +199,12 @@ class Document:
         changes = self._edits(fixer.fixed(self.source))
         if not changes:
             return None
-        found = tuple(
+        findings = tuple(
             f
             for f in self.findings
             if f.diagnostic.fix is not None and f.diagnostic.fix.applicability == "safe"
         )
-        return Offer("Apply all safe fixes of orgflow", found, changes, True)
+        return Offer("Apply all safe fixes of orgflow", findings, changes, True)
 
     def _edits(self, fixed: SourceFile) -> tuple[TextEdit, ...]:
         return tuple(diff_edits(self.text, fixed.data.decode(self._codec, "surrogateescape")))

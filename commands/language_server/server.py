@@ -183,7 +183,7 @@ class OrgflowServer(LanguageServer):
         places = [(r.message, r.loc, r.element) for r in d.related]
         if d.loc is not None and not document.holds(d.loc):
             places.insert(0, ("the place of this finding", d.loc, None))
-        found = []
+        information = []
         for message, loc, element in places:
             if loc is not None and loc.line is not None and not document.holds(loc):
                 uri = from_fs_path(os.path.abspath(loc.file))
@@ -193,8 +193,10 @@ class OrgflowServer(LanguageServer):
                 uri = from_fs_path(document.path)
                 where = _span_range(document.lines, document.span(loc, element))
             if uri is not None:
-                found.append(lsp.DiagnosticRelatedInformation(lsp.Location(uri, where), message))
-        return found
+                information.append(
+                    lsp.DiagnosticRelatedInformation(lsp.Location(uri, where), message)
+                )
+        return information
 
     async def actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         """The possible actions for the findings in a range, and for all findings."""
@@ -307,8 +309,8 @@ def _offset_span(document: Document, asked: lsp.Range) -> Span:
     )
 
 
-def _ranges_touch(one: Span, other: Span) -> bool:
-    return one.start <= other.end and other.start <= one.end
+def _ranges_touch(span: Span, other: Span) -> bool:
+    return span.start <= other.end and other.start <= span.end
 
 
 def _kind_value(kind: str | lsp.CodeActionKind) -> str:
