@@ -21,10 +21,15 @@ from orgflow.compilation.agent_answers import (
     draft_model,
     fill_gaps,
 )
-from orgflow.compilation.frontend_choice import own_backend, select_frontend
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.model_checks import check_gaps
-from orgflow.compilation.reading import ReadRequest, parse_source, read_model
+from orgflow.compilation.reading import (
+    ReadRequest,
+    own_backend,
+    parse_source,
+    read_model,
+    select_frontend,
+)
 from orgflow.compilation.target_choice import check_target_options, choose_backend
 from orgflow.compilation.usage_errors import (
     InputError,
@@ -254,7 +259,7 @@ def fill(
         UnknownName: there is no such agent.
         UnsupportedError: an agent does not answer gaps.
     """
-    model, ctx = _begin(source, agents, services, report_open=True)
+    model, ctx = _begin_request(source, agents, services, report_open=True)
     return ReadResult(tuple(ctx.diagnostics), model)
 
 
@@ -284,7 +289,7 @@ def check(
         raise UnknownName("preset", preset, tuple(PRESETS))
     usual = preset == DEFAULT_PRESET
     grading = Grading() if usual else preset_grading(preset, _load_registry().rules)
-    model, ctx = _begin(source, agents)
+    model, ctx = _begin_request(source, agents)
     ctx.grading = grading
     file = source._source if isinstance(source, ReadResult) else None
     format = source._format if isinstance(source, ReadResult) else None
@@ -336,7 +341,7 @@ def compile(
         OptionError: the target has no such option, or the option does not accept the value.
     """
     backend, chosen = _choose_target(target, options)
-    model, ctx = _begin(source, agents)
+    model, ctx = _begin_request(source, agents)
     emitted = None
     if model is not None:
         request = CompileRequest(model, backend, chosen, allow_lossy, force, strict)
@@ -374,7 +379,7 @@ def verify(
     """
     backend, chosen = _choose_target(target, options)
     files = tuple(_list_files(workflow))
-    model, ctx = _begin(source)
+    model, ctx = _begin_request(source)
     if isinstance(workflow, CompileResult) and not files:  # its errors say why
         new = (d for d in workflow.diagnostics if d not in ctx.diagnostics)
         return VerifyResult((*ctx.diagnostics, *new), ())
@@ -432,7 +437,7 @@ def run(
     if max_runs < 1:
         raise ValueError(f"max_runs is {max_runs}; it must be 1 or more")
     backend, chosen = _choose_target(target, options)
-    model, ctx = _begin(source)
+    model, ctx = _begin_request(source)
     report = None
     with _open_runner(backend, engine, key_file, ctx) as (runner, demanded, used):
         if model is not None and runner is not None and not ctx.has_errors:
@@ -481,7 +486,7 @@ def _choose_target(name: str, options: Mapping[str, str] | None) -> tuple[Backen
     return backend, check_target_options(backend, options or {})
 
 
-def _begin(
+def _begin_request(
     source: Source,
     agents: Sequence[str | Agent] = (),
     services: Services | None = None,

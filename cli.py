@@ -11,12 +11,13 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-import click
-from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.startup import quick_start
-from orgflow.commands.streams import discard, survive_closed_pipes
 
-quick_start()
+quick_start()  # before the imports, which create most objects
+
+import click  # noqa: E402
+from orgflow.backends import DEFAULT_TARGET  # noqa: E402
+from orgflow.commands.streams import discard_output, survive_closed_pipes  # noqa: E402
 
 _COMMANDS: dict[str, str] = {
     "compile": "Compile a model into a workflow of the target.",
@@ -84,7 +85,7 @@ class LazyGroup(click.Group):
         return result
 
 
-def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
     from orgflow.commands.version import version_text
@@ -104,7 +105,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     is_flag=True,
     expose_value=False,
     is_eager=True,
-    callback=_version,
+    callback=_show_version,
     help="Show the version and the plugins, and exit.",
 )
 def orgflowc() -> None:
@@ -122,13 +123,13 @@ def run(args: Sequence[str] | None = None) -> int:
         click.echo("orgflowc: interrupted", err=True)
         return INTERRUPTED
     except click.UsageError as error:
-        _usage(error)
+        _report_usage(error)
         return MISUSE
     except click.ClickException as error:
         click.echo(f"orgflowc: {error.format_message()}", err=True)
         return error.exit_code
     except OSError as error:
-        discard(1)  # the interpreter's last flush of what could not be written
+        discard_output(1)  # the interpreter's last flush of what could not be written
         where = f"{error.filename}: " if error.filename is not None else ""
         click.echo(f"orgflowc: {where}{error.strerror or error}", err=True)
         return MISUSE
@@ -136,11 +137,11 @@ def run(args: Sequence[str] | None = None) -> int:
         click.echo("orgflowc: out of memory", err=True)
         return MISUSE
     except Exception as error:  # noqa: BLE001  # the last resort: a line, not a traceback
-        return _crashed(error)
+        return _report_crash(error)
     return code if isinstance(code, int) else OK
 
 
-def _usage(error: click.UsageError) -> None:
+def _report_usage(error: click.UsageError) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)
         return
@@ -149,7 +150,7 @@ def _usage(error: click.UsageError) -> None:
     click.echo(f"{command}: {message[:1].lower()}{message[1:].removesuffix('.')}", err=True)
 
 
-def _crashed(error: Exception) -> int:
+def _report_crash(error: Exception) -> int:
     if os.environ.get("ORGFLOW_DEBUG") == "1":
         import traceback
 
@@ -157,14 +158,14 @@ def _crashed(error: Exception) -> int:
     from orgflow_ir.pipeline.crashes import crash_element, crash_file
     from orgflow_ir.plugins import outside_culprit
 
-    said = " ".join(str(error).split()) or "no message"
+    message = " ".join(str(error).split()) or "no message"
     plugin = outside_culprit(error)
     what = "internal error" if plugin is None else f"the plugin `{plugin}` failed"
     file, element = crash_file(error), crash_element(error)
     what = f"{file}: {what}" if file else what
     what += f" at `{element.label}`" if element is not None else ""
     click.echo(
-        f"orgflowc: {what}: {type(error).__name__}: {said} (ORGFLOW_DEBUG=1 shows where)",
+        f"orgflowc: {what}: {type(error).__name__}: {message} (ORGFLOW_DEBUG=1 shows where)",
         err=True,
     )
     return MISUSE
@@ -181,7 +182,7 @@ class Ended(BaseException):
         self.number = number
 
 
-def _end(number: int, _frame: FrameType | None) -> NoReturn:
+def _raise_ended(number: int, _frame: FrameType | None) -> NoReturn:
     raise Ended(number)
 
 
@@ -189,7 +190,7 @@ def main() -> NoReturn:
     """Entry point of `orgflowc`."""
     for number in (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ():
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
-            signal.signal(number, _end)
+            signal.signal(number, _raise_ended)
     survive_closed_pipes()
     try:
         code = run()

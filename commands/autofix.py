@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compilation.frontend_choice import choose_frontend, own_backend
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.model_checks import needs_diagram
-from orgflow.compilation.reading import load_model
+from orgflow.compilation.reading import choose_frontend, load_model, own_backend
 from orgflow.compilation.usage_errors import InputError, TooLargeError
 from orgflow.compiler import CHECK, CompileRequest, run_stages
 
@@ -71,7 +70,7 @@ class Fixer:
             if self._write:
                 write_files([(Path(path), fixed.data)])
             else:
-                write_stdout(_diff(source, fixed))
+                write_stdout(_unified_diff(source, fixed))
 
     def report(self) -> Iterator[str]:
         """Lines about the fixes that were made and those that were not possible."""
@@ -124,7 +123,7 @@ class Fixer:
         """Findings whose fixes can be written at once: no two touch one element, and each was
         proved on the model with those before it, which takes no reading of the file. A finding of
         the reader itself goes alone."""
-        model, found = read.model, read.found
+        model, findings = read.model, read.found
         assert model is not None
         chosen: list[Diagnostic] = []
         touched: set[str] = set()
@@ -133,35 +132,35 @@ class Fixer:
             wanted = next(
                 (
                     d
-                    for d in found
-                    if self._wanted(d) and _key(d) not in tried and _key(d) not in later
+                    for d in findings
+                    if self._wanted(d) and _fix_key(d) not in tried and _fix_key(d) not in later
                 ),
                 None,
             )
             if wanted is None:
                 return chosen
             assert wanted.fix is not None
-            around = _touched(model, wanted.fix)
+            around = _list_touched_ids(model, wanted.fix)
             if wanted in read.by_reader or around & touched:
                 if not chosen:
-                    tried.add(_key(wanted))
+                    tried.add(_fix_key(wanted))
                     return [wanted]
-                later.add(_key(wanted))
+                later.add(_fix_key(wanted))
                 continue
-            tried.add(_key(wanted))
+            tried.add(_fix_key(wanted))
             try:
                 changed = apply(model, wanted.fix)
             except FixError as error:
                 self._left.append(f"{self._title(read, wanted)}: {error}")
                 continue
             now = self._judge(read, changed)
-            fault = _worse(found, now, [wanted])
+            fault = _explain_refusal(findings, now, [wanted])
             if fault:
                 self._left.append(f"{self._title(read, wanted)}: {fault}")
                 continue
             chosen.append(wanted)
             touched |= around
-            model, found = changed, now
+            model, findings = changed, now
         return chosen
 
     def _write_all(
@@ -179,7 +178,7 @@ class Fixer:
         except FixError:
             return None  # which of them cannot be written is seen one by one
         after = self.read(SourceFile(read.source.path, data))
-        if after.model is None or _worse(read.found, after.found, wanted):
+        if after.model is None or _explain_refusal(read.found, after.found, wanted):
             return None
         self._made += [self._title(read, d) for d in wanted]
         return after
@@ -195,7 +194,9 @@ class Fixer:
             self._left.append(f"{title}: {error}")
             return None
         after = self.read(SourceFile(read.source.path, data))
-        fault = _MORE if after.model is None else _worse(read.found, after.found, [wanted])
+        fault = (
+            _MORE if after.model is None else _explain_refusal(read.found, after.found, [wanted])
+        )
         if fault:
             self._left.append(f"{title}: {fault}")
             return None
@@ -246,54 +247,56 @@ class Read(NamedTuple):
     by_reader: tuple[Diagnostic, ...]
 
 
-def _touched(model: Model, fix: Fix) -> set[str]:
+def _list_touched_ids(model: Model, fix: Fix) -> set[str]:
     """Ids of what a fix changes, and of the ends of the flows among it."""
     flows = {f.id: f for scope in model.scopes() for f in scope.flows}
-    found: set[str | None] = set()
+    ids: set[str | None] = set()
     for edit in fix.edits:
-        found |= {edit.id, edit.node.id if edit.node is not None else None}
+        ids |= {edit.id, edit.node.id if edit.node is not None else None}
         for flow in (edit.flow, flows.get(edit.id or "")):
             if flow is not None:
-                found |= {flow.id, flow.source, flow.target}
-    return {name for name in found if name}
+                ids |= {flow.id, flow.source, flow.target}
+    return {name for name in ids if name}
 
 
 _MORE = "there would be more"
 
 
-def _worse(
+def _explain_refusal(
     before: Sequence[Diagnostic], now: Sequence[Diagnostic], wanted: Sequence[Diagnostic]
 ) -> str:
     """Why a change is no cure of findings: a new fault, or one that stays. Empty where it is."""
-    if _faults(now) - _counted(before):
+    if _count_errors(now) - _count_findings(before):
         return _MORE
-    if any(_count(now, d) >= _count(before, d) for d in wanted):
+    if any(_count_alike(now, d) >= _count_alike(before, d) for d in wanted):
         return "it would remain"
     return ""
 
 
-def _key(d: Diagnostic) -> Key:
+def _fix_key(d: Diagnostic) -> Key:
     assert d.fix is not None
     return (d.code, d.element), d.fix.title
 
 
-def _count(found: Sequence[Diagnostic], like: Diagnostic) -> int:
-    return sum(1 for d in found if (d.code, d.element) == (like.code, like.element))
+def _count_alike(findings: Sequence[Diagnostic], like: Diagnostic) -> int:
+    return sum(1 for d in findings if (d.code, d.element) == (like.code, like.element))
 
 
-def _faults(found: Sequence[Diagnostic]) -> Counter[Found]:
+def _count_errors(findings: Sequence[Diagnostic]) -> Counter[Found]:
     """Errors that count, by code and element."""
     return Counter(
-        (d.code, d.element) for d in found if d.severity is Severity.ERROR and d.suppressed is None
+        (d.code, d.element)
+        for d in findings
+        if d.severity is Severity.ERROR and d.suppressed is None
     )
 
 
-def _counted(found: Sequence[Diagnostic]) -> Counter[Found]:
+def _count_findings(findings: Sequence[Diagnostic]) -> Counter[Found]:
     """All findings: a warning of a fault behind others is an error once those are gone."""
-    return Counter((d.code, d.element) for d in found)
+    return Counter((d.code, d.element) for d in findings)
 
 
-def _diff(old: SourceFile, new: SourceFile) -> str:
+def _unified_diff(old: SourceFile, new: SourceFile) -> str:
     """A unified diff, as far as the bytes are UTF-8."""
     was, now = (s.data.decode("utf-8", "replace").splitlines(keepends=True) for s in (old, new))
     lines = difflib.unified_diff(was, now, old.path, old.path)

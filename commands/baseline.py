@@ -21,19 +21,19 @@ _Key = tuple[str, str, str]
 finding has no element. Lines are not part of it: they move when something else is edited."""
 
 
-def _key(finding: Diagnostic, folder: Path) -> _Key:
-    file = "" if finding.loc is None else _place(finding.loc.file, folder)
+def _finding_key(finding: Diagnostic, folder: Path) -> _Key:
+    file = "" if finding.loc is None else _relative_place(finding.loc.file, folder)
     return file, finding.code, finding.element or finding.message
 
 
-def _place(file: str, folder: Path) -> str:
+def _relative_place(file: str, folder: Path) -> str:
     """A file as seen from a folder; standard input stays as it is called."""
     if not file or file == "-" or file.startswith("<"):
         return file
     return Path(os.path.relpath(file, folder)).as_posix()
 
 
-def _belongs(finding: Diagnostic) -> bool:
+def _is_about_model(finding: Diagnostic) -> bool:
     """Whether a finding is about a model: the others are about the call, or are our fault."""
     internal = finding.category is Category.INTERNAL
     return finding.suppressed is None and not internal and finding.code not in MISUSE_CODES
@@ -43,7 +43,7 @@ def write_baseline(findings: Iterable[Diagnostic], path: str) -> int:
     """Write the findings to a file and return their number; the same findings give the same
     bytes."""
     folder = Path(path).parent
-    keys = sorted(_key(one, folder) for one in findings if _belongs(one))
+    keys = sorted(_finding_key(finding, folder) for finding in findings if _is_about_model(finding))
     rows = [{"file": file, "code": code, "at": at} for file, code, at in keys]
     # A finding a line: what changes can be read in a difference.
     lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows)
@@ -59,15 +59,15 @@ def without_known(
     """The findings, with those in the file marked as accepted, each as often as it is listed; and
     the number of listed findings of the `checked` files that no longer occur. Raises
     `click.UsageError` if the file is not a baseline."""
-    known, folder = _read(path), Path(path).parent
-    here = {_place(file, folder) for file in checked}
+    known, folder = _read_baseline(path), Path(path).parent
+    here = {_relative_place(file, folder) for file in checked}
     marked = []
-    for one in findings:
-        key = _key(one, folder)
-        if _belongs(one) and known[key] > 0:
+    for finding in findings:
+        key = _finding_key(finding, folder)
+        if _is_about_model(finding) and known[key] > 0:
             known[key] -= 1
-            one = one.replace(suppressed=f"listed in {path}")
-        marked.append(one)
+            finding = finding.replace(suppressed=f"listed in {path}")
+        marked.append(finding)
     gone = (number for key, number in known.items() if _is_gone(key[0], here, folder))
     return marked, sum(gone)
 
@@ -77,12 +77,12 @@ def _is_gone(file: str, checked: set[str], folder: Path) -> bool:
     return file in checked or not (folder / file).exists()
 
 
-def _read(path: str) -> Counter[_Key]:
+def _read_baseline(path: str) -> Counter[_Key]:
     try:
-        found = json.loads(Path(path).read_text("utf-8"))
-        if found["format"] != _FORMAT or found["version"] != _VERSION:
+        content = json.loads(Path(path).read_text("utf-8"))
+        if content["format"] != _FORMAT or content["version"] != _VERSION:
             raise ValueError(f"it is not a {_FORMAT} of version {_VERSION}")
-        rows = found["findings"]
+        rows = content["findings"]
         return Counter((str(row["file"]), str(row["code"]), str(row["at"])) for row in rows)
     except FileNotFoundError:
         raise click.UsageError(

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 from orgflow.commands.checking import Checked, Checker, CheckOptions, own_checker
-from orgflow.commands.completion_values import FILE, among, targets
-from orgflow.commands.inputs import expand
+from orgflow.commands.completion_values import FILE, complete_among, complete_targets
+from orgflow.commands.inputs import expand_folders
 from orgflow.commands.options import SourceOptions, parsed_into, resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files, write_stdout
-from orgflow.commands.progress import progress_bar
-from orgflow.commands.session import Session, exit_code, leave, list_folders_once
+from orgflow.commands.session import Session, end_command, exit_code, list_folders_once
 from orgflow.commands.startup import LazyModule
 from orgflow.commands.suppressions import Acceptance
 from orgflow.compilation.usage_errors import suggest_name
@@ -28,7 +27,14 @@ from orgflow_ir.pipeline.services import Progress, no_progress
 from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:  # parts of single options, and of many files
-    from orgflow.commands import autofix, baseline, check_cache, check_workers, sarif_fixes
+    from orgflow.commands import (
+        autofix,
+        baseline,
+        check_cache,
+        check_workers,
+        progress,
+        sarif_fixes,
+    )
     from orgflow.commands.autofix import Fixer
     from orgflow.commands.check_cache import CheckCache
 else:
@@ -36,6 +42,7 @@ else:
     baseline = LazyModule("orgflow.commands.baseline")
     check_cache = LazyModule("orgflow.commands.check_cache")
     check_workers = LazyModule("orgflow.commands.check_workers")
+    progress = LazyModule("orgflow.commands.progress")
     sarif_fixes = LazyModule("orgflow.commands.sarif_fixes")
 
 MANY = 20
@@ -66,7 +73,7 @@ class CommandOptions(SourceOptions):
 @click.option(
     "--target",
     metavar="T[{option=value,…}]",
-    shell_complete=targets,
+    shell_complete=complete_targets,
     help="Also report constructs that this target does not support.",
 )
 @click.option(
@@ -77,7 +84,7 @@ class CommandOptions(SourceOptions):
 @click.option(
     "--preset",
     metavar="|".join(PRESETS),
-    shell_complete=among(*PRESETS),
+    shell_complete=complete_among(*PRESETS),
     help="The set of rules to report and their severities; overrides the preset in orgflow.toml.",
 )
 @click.option("--strict", is_flag=True, help="Also exit with code 1 on warnings.")
@@ -130,7 +137,7 @@ def command(options: CommandOptions) -> None:
     check.compare_with_baseline()
     check.prove_fixes()
     check.write()
-    leave(check.code)
+    end_command(check.code)
 
 
 class _Check:
@@ -142,7 +149,7 @@ class _Check:
         self.target_options: dict[str, str] = {}
         if options.target is not None:
             self.backend, self.target_options = resolve_target(options.target, session.registry)
-        self.files, empty = expand(options.in_, session)
+        self.files, empty = expand_folders(options.in_, session)
         keep_input(options.output, *self.files)
         keep_input(options.listing, *self.files, option="--write-baseline")
         whole = self.backend is not None
@@ -269,15 +276,16 @@ def _check_all(
         return
     results = _look_up(files, cache)
     rest = [path for path in files if path not in results and path != "-"]
-    with progress_bar() if len(rest) >= MANY else nullcontext(no_progress) as progress:
+    shown = progress.progress_bar() if len(rest) >= MANY else nullcontext(no_progress)
+    with shown as show:
         if len(rest) >= MANY and jobs > 1:
-            results |= _check_in_processes(checker, options, rest, jobs, progress)
+            results |= _check_in_processes(checker, options, rest, jobs, show)
         for number, path in enumerate(files):
             if path in results:
                 data, checked = results[path]
                 checker.take(path, checked, data)
             else:
-                progress(number, len(files), path)
+                show(number, len(files), path)
                 data, checked = None, checker.check(path)
             checker.add(path, checked)
             if cache is not None and data is None:
@@ -293,17 +301,17 @@ def _look_up(files: Sequence[str], cache: CheckCache | None) -> Results:
 
 
 def _check_in_processes(
-    checker: Checker, options: CheckOptions, files: Sequence[str], jobs: int, progress: Progress
+    checker: Checker, options: CheckOptions, files: Sequence[str], jobs: int, show: Progress
 ) -> Results:
     """The results of files that other processes check."""
     results: Results = {}
-    progress(0, len(files), files[0])
+    show(0, len(files), files[0])
     start = check_workers.START
     make = partial(own_checker, options) if start == "spawn" else lambda: checker
     for path, checked in check_workers.check_in_processes(make, files, jobs):
         if checked is not None:
             results[path] = None, checked
-            progress(len(results), len(files), path)
+            show(len(results), len(files), path)
     return results
 
 

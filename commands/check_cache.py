@@ -57,10 +57,10 @@ class CheckCache:
 
     def __init__(self, options: CheckOptions, accepted: Acceptance, folder: Path) -> None:
         self._options, self._accepted, self._folder = options, accepted, folder
-        self._key = _digest(
-            _fingerprint(), options.same_for_all().encode(errors="backslashreplace")
+        self._key = _new_digest(
+            _describe_installation(), options.same_for_all().encode(errors="backslashreplace")
         )
-        self._given = _digest(
+        self._given = _new_digest(
             repr((options.given, options.folders)).encode(errors="backslashreplace")
         )
         self._contents: dict[str, bytes] = {}
@@ -73,7 +73,7 @@ class CheckCache:
     def find(self, path: str) -> tuple[bytes, Checked] | None:
         """The bytes of a file and its findings from an earlier run."""
         config = self._accepted.configuration(path)
-        data = _content(path)
+        data = _read_content(path)
         if data is None or (config is not None and not config.cache):
             return None
         self._contents[os.path.normpath(path)] = blake2b(data).digest()
@@ -93,8 +93,8 @@ class CheckCache:
 
     def find_fixes(self, path: str) -> KeptFixes | None:
         """The fixes proved for a file that `find` looked up."""
-        found = self._find(f"{self._keys[path]}-fixes") if path in self._lasting else None
-        return found if isinstance(found, KeptFixes) else None
+        kept = self._find(f"{self._keys[path]}-fixes") if path in self._lasting else None
+        return kept if isinstance(kept, KeptFixes) else None
 
     def keep_fixes(self, path: str, fixes: KeptFixes) -> None:
         """Store the fixes of a file whose result is stored."""
@@ -107,7 +107,7 @@ class CheckCache:
             stored = place.read_bytes()
         except OSError:
             return None
-        entry = _loaded(stored)
+        entry = _load_entry(stored)
         if entry is None or entry.beside != self._beside(entry.checked):
             return None
         with contextlib.suppress(OSError):
@@ -119,7 +119,7 @@ class CheckCache:
         place, temporary = self._folder / key, self._folder / f".{key}.{os.getpid()}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(_digest(data) + data)
+            temporary.write_bytes(_new_digest(data) + data)
             os.replace(temporary, place)
         except OSError:
             with contextlib.suppress(OSError):
@@ -131,14 +131,14 @@ class CheckCache:
         """Remove the least recently used entries once all entries exceed `most` bytes."""
         if not self._written:
             return
-        found = []
+        old_first = []
         with contextlib.suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):
                     state = entry.stat()
-                    found.append((state.st_mtime_ns, entry.path, state.st_size))
-        total = sum(size for _, _, size in found)
-        for _, path, size in sorted(found) if total > most else ():
+                    old_first.append((state.st_mtime_ns, entry.path, state.st_size))
+        total = sum(size for _, _, size in old_first)
+        for _, path, size in sorted(old_first) if total > most else ():
             if total <= most * 3 // 4:
                 break
             with contextlib.suppress(OSError):
@@ -151,16 +151,16 @@ class CheckCache:
         parts = [self._key, os.fsencode(path), self._contents[os.path.normpath(path)]]
         if config is not None:
             if config.path not in self._configured:
-                self._configured[config.path] = _digest(_content(config.path) or b"")
+                self._configured[config.path] = _new_digest(_read_content(config.path) or b"")
             relative = os.path.relpath(path, config.folder)
             parts += (os.fsencode(config.path), os.fsencode(relative))
             parts.append(self._configured[config.path])
-        return _digest(*parts).hex()
+        return _new_digest(*parts).hex()
 
     def _beside(self, checked: Checked | KeptFixes) -> bytes:
         """A digest of the files that mattered beside the one that was checked."""
         parts = [self._given] if checked.by_given else []
-        return _digest(*parts, *(self._files(*folder) for folder in checked.folders))
+        return _new_digest(*parts, *(self._files(*folder) for folder in checked.folders))
 
     def _files(self, folder: str, suffixes: tuple[str, ...]) -> bytes:
         """A digest of names and contents of the files in a folder with some suffixes."""
@@ -175,14 +175,14 @@ class CheckCache:
             for name in names:
                 path = os.path.normpath(os.path.join(folder, name))
                 if path not in self._contents:
-                    data = _content(path, most=None)
+                    data = _read_content(path, most=None)
                     self._contents[path] = b"" if data is None else blake2b(data).digest()
                 parts += (os.fsencode(name), self._contents[path])
-            self._folders[folder, suffixes] = _digest(*parts)
+            self._folders[folder, suffixes] = _new_digest(*parts)
         return self._folders[folder, suffixes]
 
 
-def _content(path: str, most: int | None = MOST_OF_A_FILE) -> bytes | None:
+def _read_content(path: str, most: int | None = MOST_OF_A_FILE) -> bytes | None:
     """The bytes of a regular file; `None` where it is none, or larger."""
     try:
         if not os.path.isfile(path):
@@ -194,7 +194,7 @@ def _content(path: str, most: int | None = MOST_OF_A_FILE) -> bytes | None:
     return data if most is None or len(data) <= most else None
 
 
-def _digest(*parts: bytes) -> bytes:
+def _new_digest(*parts: bytes) -> bytes:
     digest = blake2b(digest_size=32)
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
@@ -202,7 +202,7 @@ def _digest(*parts: bytes) -> bytes:
     return digest.digest()
 
 
-def _fingerprint() -> bytes:
+def _describe_installation() -> bytes:
     """The version of orgflow, its code, Python's version, and the plugins with theirs."""
     from importlib.metadata import entry_points, version
 
@@ -213,20 +213,20 @@ def _fingerprint() -> bytes:
     parts = [version("orgflow").encode(), sys.version.encode(), verify.encode()]
     folders = [os.path.dirname(os.path.abspath(orgflow_ir.__file__))]
     folders += (os.path.join(root, package) for package in _PACKAGES)
-    parts += _code([*folders, os.path.join(root, "compiler.py")])
+    parts += _digest_modules([*folders, os.path.join(root, "compiler.py")])
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
         package = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
         named = None if point.dist is None else f"{point.dist.name} {point.dist.version}"
         parts.append(f"{point.name} {point.value} {named}".encode())
         if package is not None:  # one that is being written keeps its version
             whole = os.path.basename(package) == "__init__.py"
-            parts += _code([os.path.dirname(package) if whole else package])
-    return _digest(*parts)
+            parts += _digest_modules([os.path.dirname(package) if whole else package])
+    return _new_digest(*parts)
 
 
-def _code(places: Iterable[str]) -> list[bytes]:
+def _digest_modules(places: Iterable[str]) -> list[bytes]:
     """Names and contents of the modules in folders."""
-    found: list[bytes] = []
+    parts: list[bytes] = []
     for place in places:
         modules: Sequence[str] = [place]
         if os.path.isdir(place):
@@ -237,8 +237,8 @@ def _code(places: Iterable[str]) -> list[bytes]:
                 if name.endswith(".py")
             )
         for module in modules:
-            found += (os.path.basename(module).encode(), _content(module, most=None) or b"")
-    return found
+            parts += (os.path.basename(module).encode(), _read_content(module, most=None) or b"")
+    return parts
 
 
 def _entry_bytes(entry: _Entry) -> bytes:
@@ -248,10 +248,10 @@ def _entry_bytes(entry: _Entry) -> bytes:
     return stream.getvalue()
 
 
-def _loaded(stored: bytes) -> _Entry | None:
+def _load_entry(stored: bytes) -> _Entry | None:
     """An entry; `None` where it is damaged, or not one of ours."""
     check, data = stored[:32], stored[32:]
-    if check != _digest(data):
+    if check != _new_digest(data):
         return None
     try:
         entry = _Unpickler(io.BytesIO(data)).load()
@@ -278,7 +278,7 @@ class _Unpickler(pickle.Unpickler):
         if module.startswith("orgflow.commands.") and name in own:
             return own[name]
         if module.startswith("orgflow_ir.") and "." not in name:  # no attribute of an attribute
-            found = super().find_class(module, name)
-            if isinstance(found, type) and issubclass(found, Value | tuple | Enum):
-                return found
+            loaded = super().find_class(module, name)
+            if isinstance(loaded, type) and issubclass(loaded, Value | tuple | Enum):
+                return loaded
         raise pickle.UnpicklingError(f"{module}.{name} does not belong in an entry")

@@ -44,7 +44,7 @@ def check_in_processes(
     try:
         for _ in range(min(processes, len(rest))):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, make), daemon=True)
+            process = context.Process(target=_check_from_pipe, args=(theirs, make), daemon=True)
             process.start()
             theirs.close()
             running.append(process)
@@ -53,7 +53,7 @@ def check_in_processes(
         while busy:
             for ready in connection.wait([*busy]):
                 assert isinstance(ready, connection.Connection)
-                yield from _received(ready, busy.pop(ready), rest, busy)
+                yield from _receive_results(ready, busy.pop(ready), rest, busy)
         for chunk in rest:  # every process died
             yield from ((path, None) for path in chunk)
     finally:
@@ -63,7 +63,7 @@ def check_in_processes(
             process.join()
 
 
-def _received(
+def _receive_results(
     ready: connection.Connection,
     chunk: list[str],
     rest: list[list[str]],
@@ -71,16 +71,16 @@ def _received(
 ) -> Iterator[tuple[str, Checked | None]]:
     """The results of one process, which gets the next files."""
     try:
-        found: list[Checked | None] = ready.recv()
+        results: list[Checked | None] = ready.recv()
         if rest:
             ready.send(rest[-1])
             busy[ready] = rest.pop()
     except (EOFError, OSError):
-        found = [None] * len(chunk)
-    yield from zip(chunk, found, strict=True)
+        results = [None] * len(chunk)
+    yield from zip(chunk, results, strict=True)
 
 
-def _work(pipe: connection.Connection, make: Callable[[], Checker]) -> None:
+def _check_from_pipe(pipe: connection.Connection, make: Callable[[], Checker]) -> None:
     """Check what comes through the pipe until there is nobody to send it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -91,10 +91,10 @@ def _work(pipe: connection.Connection, make: Callable[[], Checker]) -> None:
     with suppress(EOFError, OSError):
         while alive is not None and alive.is_alive() and os.getppid() == parent:
             if pipe.poll(1):
-                pipe.send([_checked(checker, path) for path in pipe.recv()])
+                pipe.send([_check_file(checker, path) for path in pipe.recv()])
 
 
-def _checked(checker: Checker, path: str) -> Checked | None:
+def _check_file(checker: Checker, path: str) -> Checked | None:
     session = checker.session
     try:
         checked = checker.check(path)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from orgflow.commands.session import Record, Session, Traced
 from orgflow.commands.suppressions import Acceptance, Applied
-from orgflow.compilation.frontend_choice import own_backend
 from orgflow.compilation.input_sources import read_source, source_name
 from orgflow.compilation.model_checks import check_gaps, check_messages, needs_diagram
+from orgflow.compilation.reading import own_backend
 from orgflow.compilation.usage_errors import InputError
 from orgflow.compiler import CHECK, LEGAL, CompileRequest, lint_own_format, run_stages
 
@@ -147,7 +147,7 @@ class Checker:
                     read_source(path) if data is None else SourceFile(name, data)
                 )
         known = session.registry.broken
-        known += (one for one in checked.broken if one not in known)
+        known += (plugin for plugin in checked.broken if plugin not in known)
         self.accepted.add(None if path == "-" else path, checked.applied, PassContext())
 
     def add(self, path: str, checked: Checked) -> None:
@@ -182,9 +182,9 @@ class Checker:
         given = dict(self.options.target_options)
         if self.backend is None:
             return given
-        from orgflow.commands.target_settings import configured  # with a target only
+        from orgflow.commands.target_settings import read_target_options  # with a target only
 
-        return {**configured(self.backend, path, self.session.registry).options, **given}
+        return {**read_target_options(self.backend, path, self.session.registry).options, **given}
 
     def _check_model(
         self, model: Model, source: Source, target_options: dict[str, str], ctx: PassContext

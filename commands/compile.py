@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.completion_values import FILE, targets
+from orgflow.commands.completion_values import FILE, complete_targets
 from orgflow.commands.options import (
     ModelOptions,
     ProcessOptions,
@@ -34,8 +33,8 @@ from orgflow.commands.output import (
 )
 from orgflow.commands.session import (
     Session,
+    end_command,
     exit_code,
-    leave,
     list_folders_once,
     text_width,
 )
@@ -61,9 +60,12 @@ from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted
 
 if TYPE_CHECKING:  # parts of single options, and of folders
+    import shlex
+
     from orgflow.commands import filled_work, filling, golden, inputs, merge, report, suppressions
     from orgflow.compilation import process_groups
 else:
+    shlex = LazyModule("shlex")
     filled_work = LazyModule("orgflow.commands.filled_work")
     filling = LazyModule("orgflow.commands.filling")
     golden = LazyModule("orgflow.commands.golden")
@@ -97,7 +99,7 @@ class CompileOptions(ModelOptions, ProcessOptions, SourceOptions):
     "--target",
     required=True,
     metavar="T[{option=value,…}]",
-    shell_complete=targets,
+    shell_complete=complete_targets,
     help=f"Target, e.g. {DEFAULT_TARGET} or '{DEFAULT_TARGET}{{version=2.41,people=placeholder}}'.",
 )
 @click.option(
@@ -166,7 +168,7 @@ def command(options: CompileOptions) -> None:
     if session.format == "text" and not session.quiet:
         for line in _list_unhelpful_options(session.diagnostics, compilation.backend, options):
             click.echo(line, err=True)
-    leave(code)
+    end_command(code)
 
 
 def _check_options(options: CompileOptions) -> None:
@@ -443,7 +445,11 @@ class _Compilation:
         return 1 if text else 0
 
     def _write_report(self, path: str) -> None:
-        form = report.page if Path(path).suffix.lower() in (".html", ".htm") else report.markdown
+        form = (
+            report.render_html
+            if Path(path).suffix.lower() in (".html", ".htm")
+            else report.render_markdown
+        )
         text = form(
             " ".join(self.options.inputs), self.options.target, self.models, self.artifacts,
             self.session.diagnostics,

@@ -14,18 +14,18 @@ FILE = click.Path(readable=False)
 code."""
 
 
-def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+def _filter_beginnings(names: Iterable[str], incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+def complete_targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Names of backends; inside the braces of one, its options with each of their values."""
     from orgflow_ir.plugins import Registry
 
     backends = Registry().backends
     name, brace, inside = incomplete.partition("{")
     if not brace:
-        return _beginning(backends, incomplete)
+        return _filter_beginnings(backends, incomplete)
     if name not in backends:
         return []
     done, comma, last = inside.rpartition(",")
@@ -36,33 +36,33 @@ def targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> li
         if option not in given
         for value in values or ("",)
     ]
-    return [f"{name}{{{done}{comma}{item}" for item in _beginning(offered, last)]
+    return [f"{name}{{{done}{comma}{item}" for item in _filter_beginnings(offered, last)]
 
 
-def frontends(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+def complete_frontends(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Names of frontends."""
     from orgflow_ir.plugins import Registry
 
-    return _beginning(Registry().frontends, incomplete)
+    return _filter_beginnings(Registry().frontends, incomplete)
 
 
-def reporters(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+def complete_reporters(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Forms of diagnostics."""
     from orgflow_ir.plugins import Registry
 
-    return _beginning(Registry().reporters, incomplete)
+    return _filter_beginnings(Registry().reporters, incomplete)
 
 
-def among(*names: str) -> Completion:
+def complete_among(*names: str) -> Completion:
     """A completion that offers these values."""
 
     def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-        return _beginning(names, incomplete)
+        return _filter_beginnings(names, incomplete)
 
     return complete
 
 
-def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+def complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Codes of rules, or their names."""
     from orgflow_ir.plugins import Registry
 
@@ -70,12 +70,12 @@ def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     names = (
         rules if "A" <= (incomplete[:1] or "A") <= "Z" else (rule.name for rule in rules.values())
     )
-    return _beginning(names, incomplete)
+    return _filter_beginnings(names, incomplete)
 
 
-def passes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+def complete_passes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Names of passes, after those that the list contains already."""
     from orgflow_ir.plugins import Registry
 
     done, comma, last = incomplete.rpartition(",")
-    return [done + comma + name for name in _beginning(Registry().passes, last)]
+    return [done + comma + name for name in _filter_beginnings(Registry().passes, last)]

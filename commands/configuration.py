@@ -74,11 +74,12 @@ class Configuration(NamedTuple):
         return tuple(
             at
             for at, entry in enumerate(self.entries)
-            if not entry.files or any(_fits(relative, pattern) for pattern in entry.files)
+            if not entry.files
+            or any(_matches_pattern(relative, pattern) for pattern in entry.files)
         )
 
 
-def _fits(path: PurePosixPath, pattern: str) -> bool:
+def _matches_pattern(path: PurePosixPath, pattern: str) -> bool:
     """Whether a path matches: `*` within a folder, `**` over folders, a folder's name all in it."""
     text, at, regex = pattern.removeprefix("./").rstrip("/"), 0, ""
     while at < len(text):
@@ -92,13 +93,13 @@ def _fits(path: PurePosixPath, pattern: str) -> bool:
     return re.fullmatch(f"{regex}(?:/.*)?", str(path)) is not None
 
 
-def read(path: str, registry: Registry, ctx: PassContext) -> Configuration:
+def read_configuration(path: str, registry: Registry, ctx: PassContext) -> Configuration:
     """A configuration. Unusable parts are reported as OF004 or OF006."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        _invalid(ctx, path, None, f"{path} cannot be read: {reason}", "check the file")
+        _report_invalid(ctx, path, None, f"{path} cannot be read: {reason}", "check the file")
         return Configuration(path, os.path.dirname(os.path.abspath(path)))
     return read_bytes(path, data, registry, ctx)
 
@@ -115,7 +116,7 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
         content = tomllib.loads(text)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         line = re.search(r"line (\d+)", str(error))
-        _invalid(
+        _report_invalid(
             ctx, path, int(line[1]) if line else None, f"{path} is not TOML: {error}",
             "fix its syntax",
         )  # fmt: skip
@@ -124,10 +125,12 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
     for key in content:
         if key not in TOP_LEVEL:
             near = suggest_name(key, TOP_LEVEL)
-            _invalid(ctx, path, line_of(text, key), f"{path} has an unknown key `{key}`", near)
+            _report_invalid(
+                ctx, path, line_of(text, key), f"{path} has an unknown key `{key}`", near
+            )
 
     def report(message: str, help: str, line: int | None) -> None:
-        _invalid(ctx, path, line, message, help)
+        _report_invalid(ctx, path, line, message, help)
 
     settings = read_settings(content, text, registry, report)
     if TARGETS in content:  # which loads the backends
@@ -135,16 +138,18 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
     cache = content.get("cache", True)
     if not isinstance(cache, bool):
         where = line_of(text, "cache")
-        _invalid(ctx, path, where, f"`cache` in {path} is not a boolean", "write true or false")
+        _report_invalid(
+            ctx, path, where, f"`cache` in {path} is not a boolean", "write true or false"
+        )
         cache = True
     items = content.get("suppress", [])
     if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):
-        _invalid(
+        _report_invalid(
             ctx, path, None, f"`suppress` in {path} is not a list of tables", "write [[suppress]]"
         )
         return Configuration(path, folder, settings=settings, cache=cache)
     entries = [
-        _entry(item, path, lines[at] if at < len(lines) else None, rules, ctx)
+        _parse_entry(item, path, lines[at] if at < len(lines) else None, rules, ctx)
         for at, item in enumerate(items)
     ]
     kept = tuple(e for e in entries if e is not None)
@@ -154,7 +159,7 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
 _HEAD = re.compile(r"\s*\[\[\s*suppress\s*\]\]")
 
 
-def _entry(
+def _parse_entry(
     item: Mapping[str, Any],
     path: str,
     line: int | None,
@@ -164,14 +169,16 @@ def _entry(
     for key, value in item.items():
         if key not in SUPPRESS_KEYS:
             known = ", ".join(SUPPRESS_KEYS)
-            _invalid(ctx, path, line, f"a suppression has an unknown key `{key}`", f"use: {known}")
+            _report_invalid(
+                ctx, path, line, f"a suppression has an unknown key `{key}`", f"use: {known}"
+            )
             return None
         wanted = "a list of texts" if key in ("files", "elements") else "a text"
         texts = value if isinstance(value, list) and wanted != "a text" else [value]
         if not all(isinstance(v, str) for v in texts) or (
             wanted != "a text" and texts is not value
         ):
-            _invalid(
+            _report_invalid(
                 ctx, path, line, f"`{key}` of a suppression is not {wanted}", f"make it {wanted}"
             )
             return None
@@ -193,6 +200,6 @@ def _entry(
     )
 
 
-def _invalid(ctx: PassContext, path: str, line: int | None, message: str, help: str) -> None:
+def _report_invalid(ctx: PassContext, path: str, line: int | None, message: str, help: str) -> None:
     loc = SourceLocation(file=path, line=line, column=1 if line else None)
     ctx.emit(InvalidConfiguration, message, loc=loc, help=help)

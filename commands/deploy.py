@@ -13,7 +13,7 @@ from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy_output import JsonOutput, Output, TextOutput
-from orgflow.commands.inputs import expand, used_decisions
+from orgflow.commands.inputs import expand_folders, used_decisions
 from orgflow.commands.options import (
     SourceOptions,
     parsed_into,
@@ -26,16 +26,15 @@ from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
     SERVER_FAILED,
     ServerOptions,
-    connected,
     deployer_and_address,
+    environment_variable,
+    open_connection,
     server_exit_code,
     server_options,
-    variable,
 )
-from orgflow.commands.session import Session, leave, list_folders_once, text_width, unknown
-from orgflow.compilation.frontend_choice import choose_frontend
+from orgflow.commands.session import Session, drop_known, end_command, list_folders_once, text_width
 from orgflow.compilation.input_sources import read_source
-from orgflow.compilation.reading import load_model
+from orgflow.compilation.reading import choose_frontend, load_model
 from orgflow.compilation.usage_errors import InputError, UnknownName
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
@@ -92,7 +91,8 @@ class CommandOptions(ServerOptions, SourceOptions):
 @click.option(
     "--url",
     metavar="URL",
-    help=f"Address of {DEFAULT_TARGET}'s editor.  [default: {variable(DEFAULT_TARGET, 'URL')}]",
+    help=f"Address of {DEFAULT_TARGET}'s editor.  "
+    f"[default: {environment_variable(DEFAULT_TARGET, 'URL')}]",
 )
 @target_option
 @click.option("--dry-run", is_flag=True, help="Only print the changes, in the form of `diff`.")
@@ -169,7 +169,7 @@ def command(options: CommandOptions) -> None:
         code = deploy_files(session, deployer, access, asked, output)
     except UnusableFile as error:
         raise click.UsageError(f"{options.credentials}: {error}") from None
-    leave(code)
+    end_command(code)
 
 
 class Deploying(NamedTuple):
@@ -213,14 +213,14 @@ def deploy_files(
     """
     ctx = session.context()
     code = 0
-    with connected(deployer.connect(access, ctx)) as server:
+    with open_connection(deployer.connect(access, ctx)) as server:
         if server is not None:
             wanted = wanted_workflows(
                 asked.files, asked.from_, asked.name, server, session, ctx, asked.compiling
             )
             try:
                 if wanted.workflows:
-                    code = _deploy(wanted, server, session, ctx, asked, output)
+                    code = _deploy_workflows(wanted, server, session, ctx, asked, output)
             except UnusableFile:
                 raise
             except BaseException:  # interrupted: whatever is on the server by now is reported
@@ -304,47 +304,47 @@ def wanted_workflows(
 
     Raises: click.UsageError: there are several workflows, and `name` names one.
     """
-    found = Wanted([], [], session.context())
-    paths, empty = expand(tuple(files), session)
+    wanted = Wanted([], [], session.context())
+    paths, empty = expand_folders(tuple(files), session)
     for folder in empty:
         ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
     read: list[tuple[str, Sequence[Deployable], _Compiled | None]] = []
     for path in paths:
-        one = session.context()
-        one.given = paths
-        workflows, compiled = _workflows(path, from_, name, server, session, one, compiling)
-        found.ctx.diagnostics.extend(unknown(one.diagnostics, found.ctx.diagnostics))
-        if not one.has_errors:
+        own = session.context()
+        own.given = paths
+        workflows, compiled = _read_workflows(path, from_, name, server, session, own, compiling)
+        wanted.ctx.diagnostics.extend(drop_known(own.diagnostics, wanted.ctx.diagnostics))
+        if not own.has_errors:
             read.append((path, workflows, compiled))
     models = [compiled for *_, compiled in read if compiled is not None]
     used = frozenset[str]()
     if not every:
-        used = used_decisions([one.model for one in models], files, session)
+        used = used_decisions([item.model for item in models], files, session)
     if used:
-        read = [one for one in read if one[2] is None or one[2].model.source not in used]
-        models = [one for one in models if one.model.source not in used]
-    together = [one.emitted for one in models]
+        read = [item for item in read if item[2] is None or item[2].model.source not in used]
+        models = [item for item in models if item.model.source not in used]
+    together = [item.emitted for item in models]
     if len(models) > 1:
         linking = session.context()
         linking.options = models[0].ctx.options
-        linked = compiling.backend.link([(one.model, one.emitted) for one in models], linking)
-        found.ctx.diagnostics.extend(linking.diagnostics)
+        linked = compiling.backend.link([(item.model, item.emitted) for item in models], linking)
+        wanted.ctx.diagnostics.extend(linking.diagnostics)
         together = list(linked)
     emitted = iter(together)
     for path, workflows, compiled in read:
-        found.workflows.extend(workflows)
+        wanted.workflows.extend(workflows)
         if compiled is not None:
-            made = next(emitted)
+            linked_files = next(emitted)
             named = name is not None
-            found.workflows.extend(
-                server.compiled(made, compiled.model, path, compiled.ctx, named=named)
+            wanted.workflows.extend(
+                server.compiled(linked_files, compiled.model, path, compiled.ctx, named=named)
             )
-            found.beside.extend((Path(path).parent / a.path, a.text) for a in made.beside)
+            wanted.beside.extend((Path(path).parent / a.path, a.text) for a in linked_files.beside)
     count = sum(len(workflows) for _, workflows, _ in read)
-    count += sum(len(executable_processes(one.model)) for one in models)
+    count += sum(len(executable_processes(item.model)) for item in models)
     if name is not None and count > 1:
         raise click.UsageError(f"--as names one workflow, but there are {count}")
-    return found
+    return wanted
 
 
 class _Compiled(NamedTuple):
@@ -355,7 +355,7 @@ class _Compiled(NamedTuple):
     ctx: PassContext
 
 
-def _workflows(
+def _read_workflows(
     path: str,
     from_: str | None,
     name: str | None,
@@ -406,7 +406,7 @@ def _workflows(
     return (), _Compiled(model, emitted, ctx) if emitted is not None else None
 
 
-def _deploy(
+def _deploy_workflows(
     wanted: Wanted,
     server: DeploySession,
     session: Session,

@@ -30,7 +30,7 @@ class Output(ABC):
         """Print the changes that `--dry-run` found for one workflow."""
 
     @abstractmethod
-    def removed(self, action: str, one: Removed) -> None:
+    def removed(self, action: str, workflow: Removed) -> None:
         """Print the result for one workflow: `removed`, `kept`, or `would go`."""
 
     @abstractmethod
@@ -42,7 +42,11 @@ class TextOutput(Output):
     """One line per workflow, as soon as its result is known."""
 
     def results(self, results: Sequence[DeployResult]) -> None:
-        write_stdout("".join(_line(one) for result in results for one in result.deployed))
+        write_stdout(
+            "".join(
+                _describe_workflow(workflow) for result in results for workflow in result.deployed
+            )
+        )
         skipped = [name for result in results if result.skipped for name in result.names]
         if skipped and sys.stderr is not None:
             click.echo(f"not deployed: {', '.join(skipped)}", err=True)
@@ -50,8 +54,10 @@ class TextOutput(Output):
     def preview(self, text: str) -> None:
         write_stdout(text)
 
-    def removed(self, action: str, one: Removed) -> None:
-        write_stdout("  ".join(filter(None, (action, one.id, one.name, one.kept))) + "\n")
+    def removed(self, action: str, workflow: Removed) -> None:
+        write_stdout(
+            "  ".join(filter(None, (action, workflow.id, workflow.name, workflow.kept))) + "\n"
+        )
 
     def finish(self) -> None:
         pass
@@ -67,16 +73,18 @@ class JsonOutput(Output):
         self._previews: list[str] = []
 
     def results(self, results: Sequence[DeployResult]) -> None:
-        self._workflows += [one._asdict() for result in results for one in result.deployed]
+        self._workflows += [
+            workflow._asdict() for result in results for workflow in result.deployed
+        ]
         self._failed += [name for result in results if not result.ok for name in result.names]
 
     def preview(self, text: str) -> None:
         self._previews.append(text)
 
-    def removed(self, action: str, one: Removed) -> None:
-        self._workflows.append({"action": action, **one._asdict()})
-        if one.kept:
-            self._failed.append(one.name)
+    def removed(self, action: str, workflow: Removed) -> None:
+        self._workflows.append({"action": action, **workflow._asdict()})
+        if workflow.kept:
+            self._failed.append(workflow.name)
 
     def finish(self) -> None:
         from orgflow_ir.reporting.json_reporter import diagnostics_data
@@ -92,7 +100,11 @@ class JsonOutput(Output):
         write_stdout(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
-def _line(one: Deployed) -> str:
-    name = one.name if len(one.name) <= _SHOWN_NAME else f"{one.name[: _SHOWN_NAME - 1]}…"
-    words = [f"{one.action:<9}", one.id, f"{one.state:<9}", name, *one.urls]
+def _describe_workflow(workflow: Deployed) -> str:
+    name = (
+        workflow.name
+        if len(workflow.name) <= _SHOWN_NAME
+        else f"{workflow.name[: _SHOWN_NAME - 1]}…"
+    )
+    words = [f"{workflow.action:<9}", workflow.id, f"{workflow.state:<9}", name, *workflow.urls]
     return "  ".join(words).rstrip() + "\n"

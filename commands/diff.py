@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 
 import click
-from orgflow.commands.completion_values import FILE, frontends
+from orgflow.commands.completion_values import FILE, complete_frontends
 from orgflow.commands.output import write_stdout
-from orgflow.commands.session import Session, leave, text_width
-from orgflow.compilation.frontend_choice import select_frontend
+from orgflow.commands.session import Session, end_command, text_width
 from orgflow.compilation.input_sources import source_name
 from orgflow.compilation.json_lists import read_together
-from orgflow.compilation.reading import parse_source
+from orgflow.compilation.reading import parse_source, select_frontend
 from orgflow.compilation.usage_errors import InputError, UnknownName
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -31,7 +30,7 @@ SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
     "--from",
     "from_",
     metavar="FRONTEND",
-    shell_complete=frontends,
+    shell_complete=complete_frontends,
     help="Format of both inputs; required for `-`, otherwise derived from the suffix.",
 )
 @click.option(
@@ -54,35 +53,35 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
         raise click.UsageError("standard input needs its format: --from FRONTEND")
     session = Session(format_)
     ctx = session.context()
-    sources = [_read(path, session, ctx) for path in (old, new)]
-    found = None
+    sources = [_read_input(path, session, ctx) for path in (old, new)]
+    comparison = None
     if sources[0] is not None and sources[1] is not None:
         try:
-            found = diff_sources(sources[0], sources[1], session, ctx, from_)
+            comparison = diff_sources(sources[0], sources[1], session, ctx, from_)
         except UnknownName as error:
             raise click.UsageError(str(error)) from None
     session.collect(ctx)
     session.diagnostics = [d for d in session.diagnostics if d.severity.value == "error"]
-    if found is None:
+    if comparison is None:
         if format_ == "json":
             write_stdout(session.rendered())
         else:
             session.show()
-        leave(NOT_COMPARED)
+        end_command(NOT_COMPARED)
     if format_ == "json":
         import json
 
         from orgflow_ir.reporting.json_reporter import diagnostics_data
 
-        document = {**to_dict(found), **diagnostics_data(session.diagnostics)}
+        document = {**to_dict(comparison), **diagnostics_data(session.diagnostics)}
         write_stdout(json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     else:
         session.show()
-        write_stdout(comparison_text(found, text_width(sys.stdout)))
-    leave(DIFFERENT if found.differs else SAME)
+        write_stdout(comparison_text(comparison, text_width(sys.stdout)))
+    end_command(DIFFERENT if comparison.differs else SAME)
 
 
-def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
+def _read_input(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
     session.inputs.append(source_name(path))
     try:
         source = read_together([path])
@@ -106,13 +105,13 @@ def diff_sources(
         return None
     if read[0] is None or read[1] is None:
         return None
-    targets = [_target(frontend, registry.backends) for frontend, _ in filter(None, read)]
+    targets = [_find_target(frontend, registry.backends) for frontend, _ in filter(None, read)]
     if targets[0] is not None and targets[0] is targets[1]:
         return targets[0].diff(old, new, ctx)
     from orgflow_ir.comparison.model_changes import compare_models
 
     # With the diagram: that only a drawing differs is reported.
-    models = [parse_source(*one, ctx, diagram=True) for one in filter(None, read)]
+    models = [parse_source(*selected, ctx, diagram=True) for selected in filter(None, read)]
     if models[0] is None or models[1] is None:
         return None
     session.models += [model for model in models if model is not None]
@@ -129,7 +128,7 @@ def diff_sources(
     )
 
 
-def _target(frontend: Frontend | None, backends: dict[str, Backend]) -> Backend | None:
+def _find_target(frontend: Frontend | None, backends: dict[str, Backend]) -> Backend | None:
     """The backend of the language that a frontend reads, where it compares by itself."""
     backend = None if frontend is None else backends.get(frontend.name)
     if backend is None or type(backend).diff is Backend.diff:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orgflow.store.blas  # noqa: F401  # before numpy
 from orgflow.agents.model_client.settings import NotConfigured
-from orgflow.commands.completion_values import targets
+from orgflow.commands.completion_values import complete_targets
 from orgflow.commands.ingest import DEFAULT_STORE
 from orgflow.commands.language_model import announce_model, connect_model, report_usage
 from orgflow.commands.model import draw_model
@@ -25,10 +25,10 @@ from orgflow.commands.options import (
     parsed_into,
     resolve_target,
 )
-from orgflow.commands.output import destinations, write_files, write_stdout
+from orgflow.commands.output import list_destinations, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.commands.startup import LazyModule
 from orgflow.commands.stores import local_folder, open_store
 from orgflow.compiler import CompileRequest, compile_separately
@@ -87,7 +87,7 @@ class DiscoverOptions(ModelOptions, DiagnosticsOptions):
 @click.option(
     "--target",
     metavar="T[{option=value,…}]",
-    shell_complete=targets,
+    shell_complete=complete_targets,
     help="Compile the discovered processes for this target (`ir` prints the model, `bpmn` adds "
     "a diagram).",
 )
@@ -122,17 +122,17 @@ def command(options: DiscoverOptions) -> None:
     target_options: dict[str, str] = {}
     if options.target:
         backend, target_options = resolve_target(options.target, session.registry, ["-"])
-    client = _connect(options, session)
+    client = _connect_model(options, session)
     ctx = session.context()
     try:
         with progress_bar() as progress:
             show = _show_page(options.folder, session) if options.page else None
-            discovery = discovered(options.folder, session, ctx, progress, client, show)
+            discovery = discover_processes(options.folder, session, ctx, progress, client, show)
     except ServiceError as error:
         if client is None or isinstance(error, StoreError):
             raise click.ClickException(str(error)) from None
         click.echo(f"orgflowc discover: {error}; the next run continues from here", err=True)
-        leave(SERVER_FAILED)
+        end_command(SERVER_FAILED)
     finally:
         if client is not None:
             report_usage(session, client)
@@ -142,7 +142,7 @@ def command(options: DiscoverOptions) -> None:
         _print_processes(discovery, options, session)
     session.collect(ctx)
     session.show()
-    leave(exit_code(session.diagnostics))
+    end_command(exit_code(session.diagnostics))
 
 
 def _compile_processes(request: CompileRequest, options: DiscoverOptions, ctx: PassContext) -> None:
@@ -150,7 +150,7 @@ def _compile_processes(request: CompileRequest, options: DiscoverOptions, ctx: P
     compiled = compile_separately(request, ctx)
     artifacts = [artifact for _, emitted in compiled for artifact in emitted.artifacts]
     if options.output is not None:
-        paths = destinations(options.output, artifacts)
+        paths = list_destinations(options.output, artifacts)
         write_files([(path, a.text) for path, a in zip(paths, artifacts, strict=True)])
     elif artifacts:
         _print_artifacts([a.text for a in artifacts])
@@ -158,7 +158,11 @@ def _compile_processes(request: CompileRequest, options: DiscoverOptions, ctx: P
 
 def _print_processes(discovery: Discovery, options: DiscoverOptions, session: Session) -> None:
     """Write or print an outline of the processes, or JSON."""
-    text = json_text(discovery, session.language_model) if options.as_json else outline(discovery)
+    text = (
+        json_text(discovery, session.language_model)
+        if options.as_json
+        else outline_processes(discovery)
+    )
     if options.output is not None:
         write_files([(Path(options.output), text)])
     else:
@@ -177,7 +181,7 @@ def _print_artifacts(texts: list[str]) -> None:
     write_stdout(json.dumps(parsed, ensure_ascii=False, indent=2) + "\n")
 
 
-def _connect(options: DiscoverOptions, session: Session) -> OpenAIModelClient | None:
+def _connect_model(options: DiscoverOptions, session: Session) -> OpenAIModelClient | None:
     """The client of the language model; says so where there is none."""
     if options.no_model:
         return None
@@ -194,7 +198,7 @@ def require_numpy() -> None:
         raise click.UsageError(f"discovery needs numpy: {install_command('numpy')}")
 
 
-def discovered(
+def discover_processes(
     folder: str,
     session: Session,
     ctx: PassContext,
@@ -356,7 +360,7 @@ _ABOUT = 6
 """Words that describe the outline: a process has the name of one of its steps."""
 
 
-def outline(discovery: Discovery) -> str:
+def outline_processes(discovery: Discovery) -> str:
     """The result as text for people."""
     lines = []
     for number, process in enumerate(discovery.processes, 1):

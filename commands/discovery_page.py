@@ -31,7 +31,7 @@ class DiscoveryPage(Page):
     def __init__(
         self,
         stages: Stages,
-        found: Discovery,
+        discovery: Discovery,
         decided: Sequence[Decided],
         embedder: Embedder,
         draw: Callable[[Model], str],
@@ -39,12 +39,12 @@ class DiscoveryPage(Page):
     ) -> None:
         self._stages, self._embedder, self._draw, self._keep = stages, embedder, draw, keep
         self._place = {m.id: place for place, m in enumerate(stages.traits.messages)}
-        self._found: list[FoundProcess] = list(found.processes)
+        self._found: list[FoundProcess] = list(discovery.processes)
         self._state: list[State | None] = []
         about = [find_decision([i for c in f.cases for i in c], decided) for f in self._found]
         self._state = [None if n is None else decided[n].state for n in about]
         # decisions about what is not shown stay: rejected processes, deleted messages
-        self._others = [one for n, one in enumerate(decided) if n not in about]
+        self._others = [decision for n, decision in enumerate(decided) if n not in about]
         self._pictures: dict[str, str] = {}
         self._version = 0
 
@@ -54,17 +54,17 @@ class DiscoveryPage(Page):
         kept = tuple(
             f for f, s in zip(self._found, self._state, strict=True) if s != "rejected"
         )  # fmt: skip
-        inside = {i for one in kept for case in one.cases for i in case}
+        inside = {i for process in kept for case in process.cases for i in case}
         noise = (m.id for m in self._stages.traits.messages if m.id not in inside)
         return Discovery(kept, tuple(noise))
 
     def text(self, notice: str) -> PageText:
         """All processes with their evidence, and the messages that belong to none."""
         cards = [
-            Card(number, one, state or "", self._picture(one))
-            for number, (one, state) in enumerate(zip(self._found, self._state, strict=True))
+            Card(number, process, state or "", self._picture(process))
+            for number, (process, state) in enumerate(zip(self._found, self._state, strict=True))
         ]
-        rejected = [one.name for one in self._others if one.state == "rejected"]
+        rejected = [process.name for process in self._others if process.state == "rejected"]
         html, style = render_discovery(
             cards, self.discovery.noise, self._stages.traits.messages, rejected, self._version,
             notice,
@@ -95,21 +95,21 @@ class DiscoveryPage(Page):
     # -- decisions ----------------------------------------------------------------------------
 
     def _decide(self, act: str, number: int, given: Mapping[str, list[str]]) -> str:
-        one = self._found[number]
+        process = self._found[number]
         match act:
             case "accept":
                 self._state[number] = "accepted"
-                return f"“{one.name}” is accepted."
+                return f"“{process.name}” is accepted."
             case "reject":
                 self._state[number] = "rejected"
-                return f"“{one.name}” is rejected: its messages belong to no process."
+                return f"“{process.name}” is rejected: its messages belong to no process."
             case "rename":
                 name = " ".join(given.get("name", [""])[-1].split())[:_NAME]
                 if not name:
                     raise Refused("A process needs a name.")
-                self._found[number] = one.renamed(name)
+                self._found[number] = process.renamed(name)
                 self._state[number] = "accepted"
-                return f"“{one.name}” is called “{name}” now."
+                return f"“{process.name}” is called “{name}” now."
             case "merge":
                 return self._merge(number, self._number(given.get("other")))
             case "split":
@@ -119,24 +119,26 @@ class DiscoveryPage(Page):
     def _merge(self, number: int, other: int) -> str:
         if other == number:
             raise Refused("Choose another process to merge this one into.")
-        into, one = self._found[other], self._found[number]
-        cases = sorted((*into.cases, *one.cases), key=lambda case: [self._place[i] for i in case])
+        into, process = self._found[other], self._found[number]
+        cases = sorted(
+            (*into.cases, *process.cases), key=lambda case: [self._place[i] for i in case]
+        )
         (merged,) = self._described([cases])
         self._found[other] = merged.renamed(into.name)
         self._state[other] = "accepted"
         del self._found[number], self._state[number]
-        return f"“{one.name}” is now part of “{into.name}”."
+        return f"“{process.name}” is now part of “{into.name}”."
 
     def _split(self, number: int, chosen: Sequence[str]) -> str:
-        one = self._found[number]
-        places = {int(c) for c in chosen if c.isdigit() and int(c) < len(one.cases)}
-        if not places or len(places) == len(one.cases):
+        process = self._found[number]
+        places = {int(c) for c in chosen if c.isdigit() and int(c) < len(process.cases)}
+        if not places or len(places) == len(process.cases):
             raise Refused("Choose some of the cases, not all; they become a separate process.")
-        rest = tuple(case for place, case in enumerate(one.cases) if place not in places)
-        own = tuple(case for place, case in enumerate(one.cases) if place in places)
+        rest = tuple(case for place, case in enumerate(process.cases) if place not in places)
+        own = tuple(case for place, case in enumerate(process.cases) if place in places)
         first, second = self._described([rest, own])
-        name = second.name if second.name != one.name else f"{second.name} (2)"
-        self._found[number] = first.renamed(one.name)
+        name = second.name if second.name != process.name else f"{second.name} (2)"
+        self._found[number] = first.renamed(process.name)
         self._found.insert(number + 1, second.renamed(name))
         self._state[number] = "accepted"
         self._state.insert(number + 1, "accepted")
@@ -152,30 +154,30 @@ class DiscoveryPage(Page):
     def _described(self, groups: Sequence[Sequence[Sequence[str]]]) -> list[FoundProcess]:
         """Steps and models of processes of these cases, beside all others, whose words count for
         what is a process's own. Raises `Refused`."""
-        every = [*groups, *(one.cases for one in self._found)]
+        every = [*groups, *(process.cases for process in self._found)]
         cases = [[self._place[i] for i in case] for group in every for case in group]
         numbers = iter(range(len(cases)))
         processes = [[next(numbers) for _ in group] for group in every]
         stages = self._stages
-        found = describe_processes(
+        described = describe_processes(
             stages.traits, cases, processes, stages.phrases, self._embedder
         ).processes
-        ids = {one.process.id for one in self._found}
-        made = []
+        ids = {process.process.id for process in self._found}
+        in_order = []
         for group in groups:
             wanted = tuple(tuple(case) for case in group)
-            one = next((f for f in found if f.cases == wanted), None)
-            if one is None:
+            process = next((f for f in described if f.cases == wanted), None)
+            if process is None:
                 raise Refused("These cases mention no work, so no steps remain.")
             fresh = next(n for n in range(1, 10_000) if f"process_{n}" not in ids)
             ids.add(f"process_{fresh}")
-            made.append(one.with_id(f"process_{fresh}"))
-        return made
+            in_order.append(process.with_id(f"process_{fresh}"))
+        return in_order
 
     def _decided(self) -> tuple[Decided, ...]:
         shown = [
-            Decided(one.name, state, one.cases)
-            for one, state in zip(self._found, self._state, strict=True) if state is not None
+            Decided(process.name, state, process.cases)
+            for process, state in zip(self._found, self._state, strict=True) if state is not None
         ]  # fmt: skip
         return (*shown, *self._others)
 
@@ -185,8 +187,8 @@ class DiscoveryPage(Page):
             raise Refused("This process is not on the page.")
         return int(value)
 
-    def _picture(self, one: FoundProcess) -> str:
-        key = f"{one.process.id} {one.name} {len(one.cases)}"
+    def _picture(self, process: FoundProcess) -> str:
+        key = f"{process.process.id} {process.name} {len(process.cases)}"
         if key not in self._pictures:
-            self._pictures[key] = self._draw(Model(id="discovered", processes=(one.process,)))
+            self._pictures[key] = self._draw(Model(id="discovered", processes=(process.process,)))
         return self._pictures[key]

@@ -8,7 +8,7 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import write_stdout
-from orgflow.commands.session import leave
+from orgflow.commands.session import end_command
 
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import RunnerError
@@ -61,7 +61,9 @@ def command() -> None:
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @target_option
-def install(force: bool, server: bool, version: str | None, quiet: bool, target: str) -> None:
+def install_engine(
+    force: bool, server: bool, version: str | None, quiet: bool, target: str
+) -> None:
     """See `EngineProvider.install`."""
     engines = find_engines(target)
     if version is not None and not server:
@@ -76,13 +78,13 @@ def install(force: bool, server: bool, version: str | None, quiet: bool, target:
         path = engines.install(_report_progress(quiet), force=force, server=server, version=version)
     except RunnerError as error:
         click.echo(f"orgflowc engine install: {error}", err=True)
-        leave(MISUSE)
+        end_command(MISUSE)
     write_stdout(f"{path}\n")
 
 
 @command.command("status")
 @target_option
-def status(target: str) -> None:
+def show_status(target: str) -> None:
     """Show whether the engine is installed, and whether the server is installed and runs; exit code
     2 if the engine is not usable."""
     engines = find_engines(target)
@@ -95,7 +97,7 @@ def status(target: str) -> None:
     write_stdout("\n".join(lines) + "\n")
     for problem in state.problems:
         click.echo(problem, err=True)
-    leave(0 if state.installed else MISUSE)
+    end_command(0 if state.installed else MISUSE)
 
 
 def local_server(target: str) -> LocalServer:
@@ -125,7 +127,7 @@ def describe_server(running: RunningServer) -> str:
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @target_option
-def start(port: int | None, quiet: bool, target: str) -> None:
+def start_server(port: int | None, quiet: bool, target: str) -> None:
     """Start the installed server in the background, on 127.0.0.1, unless it already runs.
 
     The server keeps its workflows, port and login in its own folder, which `engine status` prints.
@@ -135,7 +137,7 @@ def start(port: int | None, quiet: bool, target: str) -> None:
         running = local_server(target).start(_report_progress(quiet), port=port)
     except RunnerError as error:
         click.echo(f"orgflowc engine start: {error}", err=True)
-        leave(MISUSE)
+        end_command(MISUSE)
     if not running.begun and not quiet:
         click.echo("it runs already", err=True)
     write_stdout(describe_server(running))
@@ -143,13 +145,13 @@ def start(port: int | None, quiet: bool, target: str) -> None:
 
 @command.command("stop")
 @target_option
-def stop(target: str) -> None:
+def stop_server(target: str) -> None:
     """Stop the server that `engine start` or `serve` started; its workflows are kept."""
     try:
         ended = local_server(target).stop()
     except RunnerError as error:
         click.echo(f"orgflowc engine stop: {error}", err=True)
-        leave(MISUSE)
+        end_command(MISUSE)
     write_stdout("stopped\n" if ended else "not running\n")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.completion_values import among
+from orgflow.commands.completion_values import complete_among
 from orgflow.commands.eval_options import EvalOptions
 from orgflow.commands.options import model_options, parsed_into, resolve_target
 from orgflow.commands.output import write_table
@@ -20,7 +20,7 @@ from orgflow.commands.server import (
     server_exit_code,
     server_options,
 )
-from orgflow.commands.session import Session, leave
+from orgflow.commands.session import Session, end_command
 from orgflow.commands.startup import LazyModule
 from orgflow.compilation.reading import load_model
 from orgflow.compilation.usage_errors import suggest_name
@@ -60,7 +60,7 @@ INTERRUPTED, MISUSE = 130, 2
 
 
 @click.command("eval", short_help="Measure the compiler on a suite of models.")
-@click.argument("suite", metavar="SUITE", shell_complete=among(*SUITES))
+@click.argument("suite", metavar="SUITE", shell_complete=complete_among(*SUITES))
 @click.argument("location", metavar="DIR", type=click.Path())
 @click.argument("truth", metavar="[TRUTH]", required=False, type=click.Path(path_type=Path))
 @click.option(
@@ -131,9 +131,9 @@ def command(options: EvalOptions) -> None:
         return
     _check_options(options)
     if options.suite == "text":
-        leave(eval_text.evaluate_drafts(options))
+        end_command(eval_text.evaluate_drafts(options))
     if options.suite == "fill":
-        leave(eval_filling.evaluate_fillings(options))
+        end_command(eval_filling.evaluate_fillings(options))
     _evaluate_models(options)
 
 
@@ -163,13 +163,13 @@ def _evaluate_models(options: EvalOptions) -> NoReturn:
             if engine.runner is None:
                 session.collect(ctx)
                 session.show()
-                leave(server_exit_code(session, backend))
+                end_command(server_exit_code(session, backend))
             report = _run_suite(options, session.registry, backend, engine, progress)
     except FileNotFoundError as error:
         raise click.UsageError(str(error)) from None
     except RunnerError as error:
         click.echo(f"orgflowc eval: {error}", err=True)
-        leave(SERVER_FAILED if is_address(options.engine) else MISUSE)
+        end_command(SERVER_FAILED if is_address(options.engine) else MISUSE)
     columns = executable.COLUMNS if options.suite == "executable" else pmo.COLUMNS
     summary = report.summary()
     page = render_evaluation(
@@ -180,8 +180,8 @@ def _evaluate_models(options: EvalOptions) -> NoReturn:
     session.collect(ctx)
     session.show()
     if not report.complete:
-        leave(INTERRUPTED)
-    leave(0 if report.ok else 1)
+        end_command(INTERRUPTED)
+    end_command(0 if report.ok else 1)
 
 
 def _run_suite(

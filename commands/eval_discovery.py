@@ -16,7 +16,7 @@ from orgflow.commands.language_model import announce_model, connect_model, paid_
 from orgflow.commands.options import model_settings
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.server import SERVER_FAILED
-from orgflow.commands.session import Session, leave
+from orgflow.commands.session import Session, end_command
 from orgflow.commands.startup import LazyModule
 from orgflow.commands.stores import local_folder, open_store
 from orgflow.compilation.reading import load_model
@@ -60,7 +60,7 @@ def evaluate_discovery(options: EvalOptions, truth: Path) -> None:
     folder = options.true_models
     models = _read_true_models(folder, known.texts) if folder is not None else {}
     session = Session()
-    client = _connect(options, session) if chosen else None
+    client = _connect_model(options, session) if chosen else None
     others = _choose_methods(chosen, client, len(known.texts)) if client is not None else {}
     with store:
         embedder = store.cached(embedders.local_embedder())
@@ -81,7 +81,7 @@ def evaluate_discovery(options: EvalOptions, truth: Path) -> None:
             raise click.UsageError(str(error)) from None
         except ServiceError as error:
             click.echo(f"orgflowc eval: {error}", err=True)
-            leave(SERVER_FAILED)
+            end_command(SERVER_FAILED)
         finally:
             if client is not None:
                 report_usage(session, client)
@@ -106,7 +106,7 @@ def _open_inputs(location: str, truth: Path) -> tuple[Truth, MessageStorage]:
         raise click.UsageError(f"{place} {error}") from None
 
 
-def _connect(options: EvalOptions, session: Session) -> OpenAIModelClient:
+def _connect_model(options: EvalOptions, session: Session) -> OpenAIModelClient:
     """The client of the language model. Raises `click.UsageError` where there is none."""
     try:
         return connect_model(session, model_settings(options), local_folder(options.location))

@@ -12,8 +12,8 @@ from orgflow.commands.language_model import diagnose_runs
 from orgflow.commands.options import Options
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
-from orgflow.commands.run_table import chain, failure_lines, table, wrapped
-from orgflow.commands.server import connected, server_exit_code
+from orgflow.commands.run_table import chain_steps, failure_lines, format_table, wrap_text
+from orgflow.commands.server import open_connection, server_exit_code
 from orgflow.commands.session import Session
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.usage_errors import InputError, suggest_name
@@ -108,17 +108,17 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     reader: ExecutionReader | None = given(asked.backend, "executions", ExecutionReader)
     if reader is None:
         raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
-    query = _query(pull, reader)
-    found = None
+    query = _parse_query(pull, reader)
+    replayed = None
     if asked.emitted is not None and query.most is None:
-        found = _saved(asked, asked.emitted, reader, pull.executions, query)
+        replayed = _replay_saved(asked, asked.emitted, reader, pull.executions, query)
     elif asked.emitted is not None:
-        found = _pulled(asked, asked.emitted, reader, pull, query)
+        replayed = _replay_pulled(asked, asked.emitted, reader, pull, query)
     asked.session.collect(asked.ctx)
     asked.session.show()
-    if found is None:
+    if replayed is None:
         return server_exit_code(asked.session, asked.backend)
-    report, source = found
+    report, source = replayed
     write_stdout(
         report.to_json(asked.session.more()) if as_json else report_text(report, asked.model)
     )
@@ -127,7 +127,7 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     return 0 if report.ok else 1
 
 
-def _judged(
+def _judge_executions(
     asked: Asked, emitted: Emitted, reader: ExecutionReader, executions: Iterable[Execution]
 ) -> ProductionReport:
     from orgflow.evaluation.production import replay_executions
@@ -139,7 +139,7 @@ def _judged(
     return replace(report, failures=failures)
 
 
-def _query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:
+def _parse_query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:
     from orgflow_ir.plugins.executions import ExecutionQuery
 
     if pull.status is not None and pull.status not in reader.statuses:
@@ -148,29 +148,31 @@ def _query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:
     most = int(pull.executions) if pull.executions.isdecimal() else None
     if most == 0:
         raise click.UsageError("--executions 0 replays nothing")
-    since, until = _date(pull.since, "--since"), _date(pull.until, "--until")
+    since, until = _parse_date(pull.since, "--since"), _parse_date(pull.until, "--until")
     return ExecutionQuery(most, pull.status, since, until)
 
 
-def _date(text: str | None, option: str) -> datetime.datetime | None:
+def _parse_date(text: str | None, option: str) -> datetime.datetime | None:
     from orgflow_ir.plugins.executions import time_of
 
     if text is None:
         return None
-    found = time_of(text)
-    if found is None:
+    time = time_of(text)
+    if time is None:
         raise click.UsageError(
             f"{option} {text!r} is not a date such as 2026-01-31 or 2026-01-31T08:00:00Z"
         )
-    return found
+    return time
 
 
-def _saved(
+def _replay_saved(
     asked: Asked, emitted: Emitted, reader: ExecutionReader, path: str, query: ExecutionQuery
 ) -> tuple[ProductionReport, str] | None:
     try:
-        found = reader.saved(read_source(path), query)
-        return _judged(asked, emitted, reader, found), f"saved in `{Path(path).name}`"
+        executions = reader.saved(read_source(path), query)
+        return _judge_executions(
+            asked, emitted, reader, executions
+        ), f"saved in `{Path(path).name}`"
     except InputError as error:
         asked.ctx.emit(UnreadableInput, str(error), help=error.help)
     except ValueError as error:
@@ -178,7 +180,7 @@ def _saved(
     return None
 
 
-def _pulled(
+def _replay_pulled(
     asked: Asked, emitted: Emitted, reader: ExecutionReader, pull: Pull, query: ExecutionQuery
 ) -> tuple[ProductionReport, str] | None:
     from orgflow_ir.plugins.engines import RemoteError, ServerAccess, is_address
@@ -189,14 +191,14 @@ def _pulled(
             "--executions N requires --engine URL; or name a file with executions"
         )
     access = ServerAccess(asked.engine, asked.key_file, asked.wait)
-    with connected(reader.connect(access, asked.ctx)) as store:
+    with open_connection(reader.connect(access, asked.ctx)) as store:
         if store is None:
             return None
         try:
             workflows = store.workflows(emitted, pull.workflow_id)
             with progress_bar() as progress:
                 executions = _one_by_one(store, workflows, query, progress)
-                report = _judged(asked, emitted, reader, executions)
+                report = _judge_executions(asked, emitted, reader, executions)
         except NotDeployed as error:
             raise click.UsageError(
                 f"{error}; deploy the model, or name an existing workflow with --workflow ID"
@@ -251,40 +253,40 @@ def report_text(report: ProductionReport, model: Model) -> str:
     canvas = Canvas(model, NodeTable())
     lines: list[str] = []
     rows = []
-    found = ways(report)
-    for number, one in enumerate(found[:_SHOWN], 1):
-        said = [chain([n.node for n in one.judged.observed.nodes])]
-        chosen = choices(canvas, one.judged)
-        said += [f"chose: {chosen}"] if chosen else []
-        if one.judged.said:
-            said.append(f"! {one.judged.said}")
-        if one.judged.strange:
-            said.append(f"! unknown nodes: {', '.join(one.judged.strange)}")
-        if one.judged.verdict != "equal":
-            said.append(f"executions {_ids([m.observed.id for m in one.members])}")
-        result = "equal" if one.judged.verdict == "equal" else RESULTS[one.judged.verdict][1]
-        rows.append(((str(number), result, str(len(one.members))), said))
+    paths = ways(report)
+    for number, path in enumerate(paths[:_SHOWN], 1):
+        texts = [chain_steps([n.node for n in path.judged.observed.nodes])]
+        chosen = choices(canvas, path.judged)
+        texts += [f"chose: {chosen}"] if chosen else []
+        if path.judged.said:
+            texts.append(f"! {path.judged.said}")
+        if path.judged.strange:
+            texts.append(f"! unknown nodes: {', '.join(path.judged.strange)}")
+        if path.judged.verdict != "equal":
+            texts.append(f"executions {_list_ids([m.observed.id for m in path.members])}")
+        result = "equal" if path.judged.verdict == "equal" else RESULTS[path.judged.verdict][1]
+        rows.append(((str(number), result, str(len(path.members))), texts))
     if rows:
-        lines += [*table(("way", "result", "runs"), "what fired", rows), ""]
-    if len(found) > _SHOWN:
-        lines += wrapped(f"{len(found) - _SHOWN} further paths are not shown")
+        lines += [*format_table(("way", "result", "runs"), "what fired", rows), ""]
+    if len(paths) > _SHOWN:
+        lines += wrap_text(f"{len(paths) - _SHOWN} further paths are not shown")
     branches = flow_lines(canvas, report)
     if branches:
         frequencies = [
             ((str(count), f"{percent} %"), [f"{choice} → {branch}"])
             for choice, branch, count, percent in branches
         ]
-        lines += [*table(("taken", "share"), "branch", frequencies), ""]
+        lines += [*format_table(("taken", "share"), "branch", frequencies), ""]
     for one_edited in report.edited:
         for line in edited_lines(one_edited):
-            lines += wrapped(f"edited: {line}")
+            lines += wrap_text(f"edited: {line}")
     for line in report.unread:
-        lines += wrapped(f"not judged: {line}")
+        lines += wrap_text(f"not judged: {line}")
     lines += failure_lines(report.failures)
-    lines += wrapped(headline_of(report)[1].rstrip("."))
+    lines += wrap_text(headline_of(report)[1].rstrip("."))
     return "\n".join(lines) + "\n"
 
 
-def _ids(ids: Sequence[str]) -> str:
+def _list_ids(ids: Sequence[str]) -> str:
     more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
     return ", ".join(ids[:_SHOWN]) + more

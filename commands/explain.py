@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 
 import click
-from orgflow.commands.completion_values import codes
+from orgflow.commands.completion_values import complete_codes
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import text_width
 from orgflow.compilation.usage_errors import suggest_name
@@ -16,7 +16,7 @@ from orgflow_ir.plugins import Registry
 
 
 @click.command("explain", short_help="Explain a diagnostic code.")
-@click.argument("code", metavar="CODE", shell_complete=codes)
+@click.argument("code", metavar="CODE", shell_complete=complete_codes)
 def command(code: str) -> None:
     """Explain the diagnostic CODE (OF201) or its name (deadlocked-join)."""
     registry = Registry()
@@ -33,7 +33,7 @@ def command(code: str) -> None:
 
     presets = in_presets(rule)
     width = text_width(sys.stdout)
-    explanation = "\n".join(wrapped(rule.explanation(), width)).rstrip("\n")
+    explanation = "\n".join(wrap_explanation(rule.explanation(), width)).rstrip("\n")
     shown = textwrap.fill(f"presets: {presets}", width, break_on_hyphens=False)
     write_stdout(
         f"{rule.code} {rule.name} ({rule.severity})\n\n{explanation}\n"
@@ -41,7 +41,7 @@ def command(code: str) -> None:
     )
 
 
-def wrapped(text: str, width: int) -> Iterator[str]:
+def wrap_explanation(text: str, width: int) -> Iterator[str]:
     """The lines of an explanation; paragraphs wider than `width` are wrapped again, and a list item
     is a paragraph."""
     paragraph: list[str] = []
@@ -49,7 +49,7 @@ def wrapped(text: str, width: int) -> Iterator[str]:
         indent = len(line) - len(line.lstrip())
         before = len(paragraph[0]) - len(paragraph[0].lstrip()) if paragraph else indent
         if paragraph and (not line.strip() or indent != before or line.lstrip()[0] in "-*"):
-            yield from _filled(paragraph, width)
+            yield from _fill_lines(paragraph, width)
             paragraph = []
         if line.strip():
             paragraph.append(line)
@@ -57,7 +57,7 @@ def wrapped(text: str, width: int) -> Iterator[str]:
             yield line
 
 
-def _filled(lines: list[str], width: int) -> list[str]:
+def _fill_lines(lines: list[str], width: int) -> list[str]:
     if max(map(len, lines)) <= width:
         return lines
     indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.completion_values import FILE, targets
+from orgflow.commands.completion_values import FILE, complete_targets
 from orgflow.commands.filled_work import keep_filled_work
 from orgflow.commands.filling import FillRequest, Loaded, fill_models, has_failed
 from orgflow.commands.inputs import models_in, without_output
@@ -27,7 +27,7 @@ from orgflow.commands.options import (
 )
 from orgflow.commands.output import is_folder, keep_input, same_file, write_compiled, write_files
 from orgflow.commands.server import SERVER_FAILED
-from orgflow.commands.session import Session, exit_code, leave, list_folders_once
+from orgflow.commands.session import Session, end_command, exit_code, list_folders_once
 from orgflow.compiler import COMPILE, CompileRequest, run_stages, take_called_processes
 
 from orgflow_ir.decisions.library import SUFFIXES
@@ -55,11 +55,11 @@ class FillOptions(ModelOptions, ProcessOptions, SourceOptions):
 @click.command("fill", short_help="Fill open tasks with operations of the target.")
 @click.argument("inputs", metavar="MODEL...", nargs=-1, required=True, type=FILE)
 @click.option(
-    "--target", default=DEFAULT_TARGET, metavar="T", shell_complete=targets,
+    "--target", default=DEFAULT_TARGET, metavar="T", shell_complete=complete_targets,
     help=f"Whose operations.  [default: {DEFAULT_TARGET}]",
 )  # fmt: skip
 @click.option(
-    "--to", "format_to", default="bpmn", metavar="T", shell_complete=targets,
+    "--to", "format_to", default="bpmn", metavar="T", shell_complete=complete_targets,
     help="Format of the filled model. [default: bpmn]",
 )  # fmt: skip
 @click.option(
@@ -118,7 +118,7 @@ def command(options: FillOptions) -> None:
             _write_linked(options, paths, compiled, session, writer)
     finally:
         session.show()
-    leave(SERVER_FAILED if failed else exit_code(session.diagnostics))
+    end_command(SERVER_FAILED if failed else exit_code(session.diagnostics))
 
 
 class _Writer(NamedTuple):

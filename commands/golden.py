@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.options import resolve_target
-from orgflow.commands.output import destinations, is_folder, join_artifacts, write_files
+from orgflow.commands.output import is_folder, join_artifacts, list_destinations, write_files
 from orgflow.commands.session import text_width
 from orgflow.compilation.reading import load_model
 from orgflow.compilation.usage_errors import UnknownName
@@ -38,7 +38,7 @@ def wanted_files(golden: str, artifacts: Sequence[Artifact]) -> dict[Path, str]:
         return {path: join_artifacts(artifacts)}
     if is_folder(golden, artifacts):
         texts = (artifact.text for artifact in artifacts)
-        return dict(zip(destinations(golden, artifacts), texts, strict=True))
+        return dict(zip(list_destinations(golden, artifacts), texts, strict=True))
     return {path: artifacts[0].text}
 
 
@@ -56,7 +56,7 @@ def golden_difference(
         if data == new.encode():
             continue
         old = data.decode("utf-8", "replace")
-        unified = _unified(old, new, str(place))
+        unified = _unified_diff(old, new, str(place))
         compared = None
         if place.exists():
             sources = SourceFile(str(place), data), SourceFile("compiled now", new.encode())
@@ -66,25 +66,31 @@ def golden_difference(
         elif compared.differs:
             lines += [f"--- {place}\n", "+++ compiled now\n", comparison_text(compared, width)]
         else:
-            lines += _few(unified)
-            said = "only layout differs: positions, ids, white space or order\n"
-            lines.append(said if compared.verdict == "same" else comparison_text(compared, width))
+            lines += _shorten_lines(unified)
+            layout_only = "only layout differs: positions, ids, white space or order\n"
+            lines.append(
+                layout_only if compared.verdict == "same" else comparison_text(compared, width)
+            )
     return "".join(lines)
 
 
-def _few(lines: list[str]) -> list[str]:
+def _shorten_lines(lines: list[str]) -> list[str]:
     if len(lines) <= _FEW:
         return lines
     return [*lines[:_FEW], f"… {len(lines) - _FEW} more lines\n"]
 
 
-def _unified(old: str, new: str, name: str) -> list[str]:
+def _unified_diff(old: str, new: str, name: str) -> list[str]:
     import difflib
 
-    return list(difflib.unified_diff(_split(old), _split(new), name, "compiled now", lineterm="\n"))
+    return list(
+        difflib.unified_diff(
+            _split_lines(old), _split_lines(new), name, "compiled now", lineterm="\n"
+        )
+    )
 
 
-def _split(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     lines = text.splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n\\ no newline at the end\n"
@@ -124,31 +130,31 @@ def check_golden(
                 read, backend, ctx, options=options, allow_lossy=allow_lossy, force=force
             )
         if emitted is None:
-            return f"{model} does not compile\n{_messages(ctx, source)}"
+            return f"{model} does not compile\n{_render_errors(ctx, source)}"
         wanted = wanted_files(golden, emitted.artifacts)
         if update:
-            write_files([item for item in wanted.items() if not _holds(*item)])
+            write_files([item for item in wanted.items() if not _has_content(*item)])
             return ""
         missing = [place for place in wanted if not place.exists()]
         if missing:
             return f"{missing[0]} does not exist: {model} has no golden file yet\n"
         compared = PassContext(registry=registry)
-        said = golden_difference(wanted, backend, compared, text_width(sys.stdout))
+        difference = golden_difference(wanted, backend, compared, text_width(sys.stdout))
     except UnknownName as error:
         raise ValueError(str(error)) from None
     except click.ClickException as error:
         raise ValueError(error.format_message()) from None
-    if not said:
+    if not difference:
         return ""
-    told = "".join(f"{d.message}\n" for d in compared.diagnostics)
-    return f"{model} no longer compiles to {golden}\n{told}{said}"
+    messages = "".join(f"{d.message}\n" for d in compared.diagnostics)
+    return f"{model} no longer compiles to {golden}\n{messages}{difference}"
 
 
-def _holds(place: Path, text: str) -> bool:
+def _has_content(place: Path, text: str) -> bool:
     return place.is_file() and place.read_bytes() == text.encode()
 
 
-def _messages(ctx: PassContext, source: SourceFile) -> str:
+def _render_errors(ctx: PassContext, source: SourceFile) -> str:
     from orgflow_ir.reporting.text_reporter import TextReporter
 
     errors: list[Diagnostic] = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]

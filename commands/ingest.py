@@ -15,7 +15,7 @@ from orgflow.commands.completion_values import FILE
 from orgflow.commands.options import DiagnosticsOptions, diagnostics_options, parsed_into
 from orgflow.commands.output import write_stdout
 from orgflow.commands.progress import progress_bar
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.commands.startup import LazyModule
 from orgflow.commands.stores import create_store, local_folder, readable_by_others
 from orgflow.compilation.usage_errors import suggest_name
@@ -123,7 +123,7 @@ def command(options: IngestOptions) -> None:
             _report_unreadable(path, os.strerror(errno.ENOENT), ctx)
         session.collect(ctx)
         session.show()
-        leave(exit_code(session.diagnostics))
+        end_command(exit_code(session.diagnostics))
     try:
         opened = create_store(folder, session.registry)
     except StoreError as error:
@@ -148,7 +148,7 @@ def command(options: IngestOptions) -> None:
     write_stdout("".join(f"{line}\n" for line in lines))
     session.collect(ctx)
     session.show()
-    leave(exit_code(session.diagnostics))
+    end_command(exit_code(session.diagnostics))
 
 
 class _Deletion(NamedTuple):

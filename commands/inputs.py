@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orgflow.compilation.frontend_choice import FILE_KINDS, recognising_frontends
 from orgflow.compilation.input_sources import open_source, source_name
+from orgflow.compilation.reading import FILE_KINDS, recognising_frontends
 from orgflow.compilation.usage_errors import InputError
 
 from orgflow_ir.model.neighbours import NOT_MODELS
@@ -24,7 +24,7 @@ _SHARED = (".json", ".xml", ".py", ".md", ".txt")
 """Suffixes that many other files share; the content of such a file decides."""
 
 
-def expand(paths: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
+def expand_folders(paths: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
     """The files, with folders replaced by the models in them, sorted; and the folders without
     any. Contexts of the session have the folders."""
     session.folders = tuple(dict.fromkeys(p for p in paths if p != "-" and os.path.isdir(p)))
@@ -34,23 +34,23 @@ def expand(paths: tuple[str, ...], session: Session) -> tuple[list[str], list[st
         if path == "-" or not os.path.isdir(path):
             files[path] = None
             continue
-        found = [f for f in _below(path) if _is_model(f, session.registry.frontends)]
-        if not found:
+        models = [f for f in _walk_files(path) if _is_model(f, session.registry.frontends)]
+        if not models:
             empty.append(path)
-        files.update(dict.fromkeys(found))
+        files.update(dict.fromkeys(models))
     return list(files), empty
 
 
 def models_in(inputs: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
     """The models that are meant, folders replaced by what is in them, and folders without any; a
     folder that a frontend reads as a whole stays."""
-    if not any(one != "-" and os.path.isdir(one) for one in inputs):
+    if not any(path != "-" and os.path.isdir(path) for path in inputs):
         return list(dict.fromkeys(inputs)), []
     frontends = session.registry.frontends
     takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
     if takers and len(inputs) == 1:
         return list(inputs), []
-    return expand(inputs, session)
+    return expand_folders(inputs, session)
 
 
 def without_output(paths: list[str], inputs: Sequence[str], output: str | None) -> list[str]:
@@ -74,13 +74,15 @@ def used_decisions(
     from orgflow_ir.model.bindings import Decision
     from orgflow_ir.model.provenance import all_elements
 
-    named = {source_name(one) for one in inputs}
+    named = {source_name(path) for path in inputs}
     files = [
-        one for one in models if one.source not in named and one.source.lower().endswith(SUFFIXES)
+        model
+        for model in models
+        if model.source not in named and model.source.lower().endswith(SUFFIXES)
     ]
     if not files:
         return frozenset()
-    sources = {one.source for one in files}
+    sources = {model.source for model in files}
     wanted = {
         element.binding.decision
         for model in models
@@ -88,13 +90,13 @@ def used_decisions(
         for element in all_elements(model)
         if isinstance(element, Task) and isinstance(element.binding, Decision)
     }
-    found = frozenset(m.source for m in files if any(p.id in wanted for p in m.processes))
-    for source in sorted(found):
+    used = frozenset(m.source for m in files if any(p.id in wanted for p in m.processes))
+    for source in sorted(used):
         session.note(f"{source} is part of the workflows that use it; name the file for its own")
-    return found
+    return used
 
 
-def _below(folder: str) -> Iterator[str]:
+def _walk_files(folder: str) -> Iterator[str]:
     """Files below a folder, without hidden ones and what tools make; links are not followed."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in NOT_MODELS)

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable
 
 import click
-from orgflow.commands.completion_values import among
+from orgflow.commands.completion_values import complete_among
 from orgflow.commands.output import write_stdout
 from orgflow.compilation.usage_errors import suggest_name
 
@@ -36,7 +36,7 @@ _LEGEND = (
 
 
 @click.command("list", short_help="List frontends, backends, passes, agents, rules, constructs.")
-@click.argument("kind", metavar="|".join(KINDS), shell_complete=among(*KINDS))
+@click.argument("kind", metavar="|".join(KINDS), shell_complete=complete_among(*KINDS))
 @click.option(
     "--matrix", is_flag=True, help="With constructs: print the support matrix of all targets."
 )
@@ -52,20 +52,26 @@ def command(kind: str, matrix: bool) -> None:
     registry = Registry()
     on_terminal = sys.stdout is not None and sys.stdout.isatty()
     narrow = shutil.get_terminal_size().columns if on_terminal else None
-    write_stdout(matrix_text(registry) if matrix else columns(rows(kind, registry), narrow))
+    write_stdout(
+        matrix_text(registry) if matrix else align_columns(list_rows(kind, registry), narrow)
+    )
     ctx = PassContext()
     registry.report_broken(ctx)
     for broken in ctx.diagnostics:
         click.echo(f"{broken.severity} {broken.code} [{broken.name}] {broken.message}", err=True)
 
 
-def rows(kind: str, registry: Registry) -> list[tuple[str, ...]]:
+def list_rows(kind: str, registry: Registry) -> list[tuple[str, ...]]:
     """The lines of one kind, as columns."""
     if kind == "frontends":
         return [(f.name, " ".join(f.suffixes), f.summary) for f in registry.frontends.values()]
     if kind == "backends":
         return [
-            (b.name, " ".join(_option(k, v) for k, v in b.target.options.items()), b.summary)
+            (
+                b.name,
+                " ".join(_describe_option(k, v) for k, v in b.target.options.items()),
+                b.summary,
+            )
             for b in registry.backends.values()
         ]
     if kind == "passes":
@@ -77,41 +83,43 @@ def rows(kind: str, registry: Registry) -> list[tuple[str, ...]]:
         return [(a.name, _what_it_does(a), a.summary) for a in registry.agents.values()]
     if kind == "rules":
         return [(r.code, r.name, r.severity.value) for r in registry.rules.values()]
-    return [(name, words) for name, words in constructs(registry).items()]
+    return [(name, words) for name, words in list_constructs(registry).items()]
 
 
-def constructs(registry: Registry) -> dict[str, str]:
+def list_constructs(registry: Registry) -> dict[str, str]:
     """Plain constructs, then the derived ones that targets declare, each with a few words."""
-    found = dict(CONSTRUCTS)
+    constructs = dict(CONSTRUCTS)
     for backend in registry.backends.values():
         for name in sorted(backend.target.constructs):
             prefix_of_plain = any(c == name or c.startswith(name + ".") for c in CONSTRUCTS)
             if not prefix_of_plain:
-                found.setdefault(name, "derived from the model's structure")
-    return found
+                constructs.setdefault(name, "derived from the model's structure")
+    return constructs
 
 
 def matrix_text(registry: Registry) -> str:
     """The table of constructs and targets, with its legend."""
-    return columns(matrix(registry)) + "\n" + _LEGEND
+    return align_columns(support_matrix(registry)) + "\n" + _LEGEND
 
 
-def matrix(registry: Registry) -> list[tuple[str, ...]]:
+def support_matrix(registry: Registry) -> list[tuple[str, ...]]:
     """The table of constructs and targets, with its head."""
     backends = registry.backends
     targets = [extended(b.target, registry) for b in backends.values()]
-    rows = [(name, *(_cell(t, name) for t in targets)) for name in constructs(registry)]
+    rows = [
+        (name, *(_support_cell(t, name) for t in targets)) for name in list_constructs(registry)
+    ]
     return [("construct", *backends), *rows]
 
 
-def _cell(target: TargetSpec, construct: str) -> str:
+def _support_cell(target: TargetSpec, construct: str) -> str:
     """A derived construct that a target does not speak of is none to it."""
     if construct not in CONSTRUCTS and construct not in target.constructs:
         return "-"
     return _CELLS[support_level(target, construct)]
 
 
-def columns(lines: Iterable[tuple[str, ...]], width: int | None = None) -> str:
+def align_columns(lines: Iterable[tuple[str, ...]], width: int | None = None) -> str:
     """Rows as aligned text; a column that is empty in all rows is omitted.
 
     If the text is wider than `width` characters, the last column is printed below the others.
@@ -145,7 +153,7 @@ def _what_it_does(agent: Agent) -> str:
     return " ".join(does)
 
 
-def _option(name: str, values: tuple[str, ...]) -> str:
+def _describe_option(name: str, values: tuple[str, ...]) -> str:
     return f"{name}={'|'.join(values)}"
 
 

@@ -21,6 +21,6 @@ def command(stdio: bool) -> None:
         from orgflow_ir.plugins.packages import install_command
 
         raise click.UsageError(f"the language server needs pygls: {install_command('pygls')}")
-    from orgflow.commands.language_server.server import serve
+    from orgflow.commands.language_server.server import serve_editor
 
-    serve()
+    serve_editor()

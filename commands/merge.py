@@ -45,28 +45,28 @@ def merged_artifacts(
     session.inputs.append(source.path)
     session.sources[source.path] = source
     folder = Path(edited).parent
-    found = backend.merge(source, emitted, ctx, lambda path: read_beside(folder, path))
-    if found is None:
+    merging = backend.merge(source, emitted, ctx, lambda path: read_beside(folder, path))
+    if merging is None:
         return None
-    text = merging_text(found)
-    if not found.artifacts:
+    text = merging_text(merging)
+    if not merging.artifacts:
         if dry_run:
             write_stdout(text)
         return None
-    whole = join_artifacts(found.artifacts).encode("utf-8", "surrogatepass")
-    made = SourceFile("the merged workflow", whole)
-    results = backend.verify(model, made, ctx, emitted=emitted) or ()
+    whole = join_artifacts(merging.artifacts).encode("utf-8", "surrogatepass")
+    workflow = SourceFile("the merged workflow", whole)
+    results = backend.verify(model, workflow, ctx, emitted=emitted) or ()
     if not results or not all(result.ok for result in results):
         return None
     if dry_run:
-        comparison = backend.diff(source, made, ctx)
+        comparison = backend.diff(source, workflow, ctx)
         write_stdout(
             text + (comparison_text(comparison, text_width(sys.stdout)) if comparison else "")
         )
         return None
-    for part in found.parts:
-        kept = sum(one.origin == "workflow" for one in part.changes)
+    for part in merging.parts:
+        kept = sum(change.origin == "workflow" for change in part.changes)
         new = len(part.changes) - kept
-        said = "added" if part.new else f"merged: {new} changes of the model, {kept} edits kept"
-        session.note(f"`{part.name}` {said}")
-    return found.artifacts
+        summary = "added" if part.new else f"merged: {new} changes of the model, {kept} edits kept"
+        session.note(f"`{part.name}` {summary}")
+    return merging.artifacts

@@ -20,7 +20,7 @@ from orgflow.agents.text.doubts import (
     read_answers,
 )
 from orgflow.agents.text.rounds import ROUNDS
-from orgflow.commands.completion_values import FILE, targets
+from orgflow.commands.completion_values import FILE, complete_targets
 from orgflow.commands.language_model import (
     announce_model,
     connect_model,
@@ -46,7 +46,7 @@ from orgflow.commands.output import (
     write_files,
 )
 from orgflow.commands.server import SERVER_FAILED
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.commands.startup import LazyModule
 from orgflow.compilation.agent_answers import choose_drafter, draft_model, read_ahead
 from orgflow.compilation.input_sources import read_source, source_name
@@ -99,7 +99,7 @@ class DraftOptions(ModelOptions, DiagnosticsOptions):
 @click.command("model", short_help="Draft a process from a text.")
 @click.argument("in_", metavar="TEXT", type=FILE)
 @click.option(
-    "--target", default="bpmn", metavar="T[{option=value,…}]", shell_complete=targets,
+    "--target", default="bpmn", metavar="T[{option=value,…}]", shell_complete=complete_targets,
     help="Format of the process. [default: bpmn]",
 )  # fmt: skip
 @click.option("-o", "output", metavar="FILE|DIR", help="Write to this file instead of stdout.")
@@ -151,7 +151,7 @@ def command(options: DraftOptions) -> None:
         failures = read_feedback(options.feedback)
         if client is not None:
             _announce_draft(client, document, failures, backend.name, options, session)
-        model = _draft(drafter, document, failures, backend.name, client, session, ctx)
+        model = _draft_process(drafter, document, failures, backend.name, client, session, ctx)
     finally:
         if client is not None:
             report_usage(session, client)
@@ -173,7 +173,7 @@ def command(options: DraftOptions) -> None:
             write_artifacts(artifacts, options.output)
     finally:
         session.show()
-    leave(SERVER_FAILED if failed else exit_code(session.diagnostics))
+    end_command(SERVER_FAILED if failed else exit_code(session.diagnostics))
 
 
 def _announce_draft(
@@ -192,7 +192,7 @@ def _announce_draft(
     read_ahead((document.text, *evidence), session.services)
 
 
-def _draft(
+def _draft_process(
     drafter: ModelAgent,
     document: Document,
     failures: Sequence[Failure],

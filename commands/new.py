@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.completion_values import among
+from orgflow.commands.completion_values import complete_among
 from orgflow.commands.output import OutputError, write_files, write_stdout
 from orgflow.compilation.usage_errors import suggest_name
 
@@ -96,7 +96,7 @@ KINDS = {
 @click.command(
     "new", short_help="Create a package with a backend, frontend, pass, agent or drafter."
 )
-@click.argument("kind", metavar="|".join(KINDS), shell_complete=among(*KINDS))
+@click.argument("kind", metavar="|".join(KINDS), shell_complete=complete_among(*KINDS))
 @click.argument("name", metavar="NAME")
 @click.option(
     "-o",
@@ -117,7 +117,7 @@ def command(kind: str, name: str, output: str | None) -> None:
         raise click.UsageError(fault)
     folder = Path(f"orgflow-{name}" if output is None else output)
     _must_be_new(folder, output)
-    files = [(folder / path, text) for path, text in package(kind, name)]
+    files = [(folder / path, text) for path, text in create_package(kind, name)]
     write_files(files)
     write_stdout(_next_steps(folder, [path for path, _ in files], kind, name))
 
@@ -142,7 +142,7 @@ def name_fault(kind: str, name: str) -> str | None:
     return None
 
 
-def package(kind: str, name: str) -> list[tuple[str, str]]:
+def create_package(kind: str, name: str) -> list[tuple[str, str]]:
     """The files of a package: path relative to its folder, and text. `name` is a valid name."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -150,14 +150,14 @@ def package(kind: str, name: str) -> list[tuple[str, str]]:
     environment = Environment(
         loader=loader, undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
-    words = names(kind, name)
+    words = derive_names(kind, name)
     return [
         (path.format(**words), environment.get_template(template).render(words))
         for path, template in KINDS[kind].files
     ]
 
 
-def names(kind: str, name: str) -> dict[str, Any]:
+def derive_names(kind: str, name: str) -> dict[str, Any]:
     """The words that templates derive from a name: `white-board` gives the module
     `orgflow_white_board`, the class `WhiteBoard`, and codes such as `WHIT001`."""
     under, joined = name.replace("-", "_"), name.replace("-", "")
@@ -194,15 +194,15 @@ def _next_steps(folder: Path, paths: list[Path], kind: str, name: str) -> str:
     """What was made, and what to type next."""
     lines = [f"made the {kind} `{name}`:", *(f"  {path}" for path in paths), "", "next:"]
     steps = (
-        f"cd {_quoted(str(folder))}",
+        f"cd {_quote_path(str(folder))}",
         "pip install -e '.[test]'",
         "pytest",
-        names(kind, name)["try_it"],
+        derive_names(kind, name)["try_it"],
     )
     return "\n".join([*lines, *(f"  {step}" for step in steps)]) + "\n"
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     from shlex import quote
 
     return quote(path)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from orgflow.commands.completion_values import FILE, passes
+from orgflow.commands.completion_values import FILE, complete_passes
 from orgflow.commands.options import SourceOptions, parsed_into, resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files, write_stdout
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, end_command, exit_code
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import Pass, PassManager, PipelineError, parse_pipeline
@@ -31,7 +31,7 @@ class OptOptions(SourceOptions):
     "--passes",
     required=True,
     metavar="'a,b{x=1}'",
-    shell_complete=passes,
+    shell_complete=complete_passes,
     help="Passes in order, with options; an empty list for none.",
 )
 @click.option("--target", metavar="T", help="Target that the passes run for.")
@@ -70,4 +70,4 @@ def command(options: OptOptions) -> None:
             write_stdout(model.to_json())
     finally:
         session.show()
-    leave(exit_code(session.diagnostics))
+    end_command(exit_code(session.diagnostics))

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.completion_values import frontends, reporters, targets
+from orgflow.commands.completion_values import (
+    complete_frontends,
+    complete_reporters,
+    complete_targets,
+)
 from orgflow.commands.startup import LazyModule
-from orgflow.compilation.target_choice import check_target_options, choose_backend
 from orgflow.compilation.usage_errors import OptionError, UnknownName
 
 from orgflow_ir.model.records import NamedTuple
@@ -22,8 +25,10 @@ from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:
     from orgflow.commands import target_settings
-else:  # near an orgflow.toml only
+    from orgflow.compilation import target_choice
+else:  # near an orgflow.toml, and with a target only
     target_settings = LazyModule("orgflow.commands.target_settings")
+    target_choice = LazyModule("orgflow.compilation.target_choice")
 
 F = TypeVar("F", bound=Callable[..., Any])
 OptionsT = TypeVar("OptionsT", bound="Options")
@@ -110,11 +115,11 @@ def resolve_target(
     """
     target = parse_target(text)
     try:
-        backend = choose_backend(target.name, registry)
+        backend = target_choice.choose_backend(target.name, registry)
     except UnknownName as error:
         raise click.UsageError(str(error) + _report_broken(registry)) from None
     try:
-        given = check_target_options(backend, target.options)
+        given = target_choice.check_target_options(backend, target.options)
     except OptionError as error:
         raise click.UsageError(str(error)) from None
     return backend, {**_read_settings(backend, near, registry), **given}
@@ -145,7 +150,7 @@ def _read_settings(backend: Backend, near: Sequence[str], registry: Registry) ->
     """The options of a target in the configurations near models. Raises `click.UsageError`."""
     if not any(find_configuration(file_near(path)) for path in near):
         return {}
-    settings = [target_settings.configured(backend, path, registry) for path in near]
+    settings = [target_settings.read_target_options(backend, path, registry) for path in near]
     faults = next((part.faults for part in settings if part.faults), ())
     if faults:
         raise click.UsageError("\n".join(faults))
@@ -222,7 +227,7 @@ def diagnostics_options(function: F) -> F:
         "--format",
         "format_",
         metavar="text|json|sarif|github",
-        shell_complete=reporters,
+        shell_complete=complete_reporters,
         default="text",
         help="Format of the diagnostics. [default: text]",
     )(function)
@@ -234,7 +239,7 @@ def target_option(function: F) -> F:
         "--target",
         default=DEFAULT_TARGET,
         metavar="T[{option=value,…}]",
-        shell_complete=targets,
+        shell_complete=complete_targets,
         help=f"Target.  [default: {DEFAULT_TARGET}]",
     )(function)
 
@@ -258,7 +263,9 @@ def watched_file_option(function: F) -> F:
 
 
 def _from_option(text: str) -> Callable[[F], F]:
-    return click.option("--from", "from_", metavar="FRONTEND", shell_complete=frontends, help=text)
+    return click.option(
+        "--from", "from_", metavar="FRONTEND", shell_complete=complete_frontends, help=text
+    )
 
 
 class ModelOptions(Options):

@@ -41,7 +41,7 @@ def is_folder(target: str, artifacts: Sequence[Artifact]) -> bool:
     return os.path.isdir(target) or target.endswith(("/", os.sep)) or len(artifacts) > 1
 
 
-def destinations(target: str, artifacts: Sequence[Artifact]) -> list[Path]:
+def list_destinations(target: str, artifacts: Sequence[Artifact]) -> list[Path]:
     """The path of each artifact for `-o target`. Raises `click.UsageError` if it cannot be one."""
     if not is_folder(target, artifacts):
         return [Path(target)]
@@ -53,10 +53,10 @@ def destinations(target: str, artifacts: Sequence[Artifact]) -> list[Path]:
             "folder: -o "
             f"{folder.with_suffix('')}/"
         )
-    return [folder / _inside(artifact.path) for artifact in artifacts]
+    return [folder / _path_inside(artifact.path) for artifact in artifacts]
 
 
-def _inside(path: str) -> Path:
+def _path_inside(path: str) -> Path:
     relative = Path(path)
     if relative.is_absolute() or ".." in relative.parts:
         raise ValueError(f"a backend may not write outside the output folder: {path}")
@@ -143,7 +143,7 @@ def place_artifacts(output: str, artifacts: Sequence[Artifact]) -> list[tuple[Pa
     in_one = bool(place.suffix) and not is_folder(output, ())
     if in_one and len(artifacts) > 1 and all(a.path.endswith(".json") for a in artifacts):
         return [(place, join_artifacts(artifacts))]
-    return list(zip(destinations(output, artifacts), (a.text for a in artifacts), strict=True))
+    return list(zip(list_destinations(output, artifacts), (a.text for a in artifacts), strict=True))
 
 
 def join_artifacts(artifacts: Sequence[Artifact]) -> str:

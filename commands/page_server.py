@@ -184,10 +184,10 @@ class PageServer:
     def page(self, path: str) -> tuple[Page | None, bool]:
         """The page of a path, and whether the path requests its data."""
         parts = path.split("/")[2:]
-        found = self._pages.get(parts[0]) if parts else None
-        if found is None or parts[1:] not in ([], [""], ["data"]):
+        served = self._pages.get(parts[0]) if parts else None
+        if served is None or parts[1:] not in ([], [""], ["data"]):
             return None, False
-        return found, parts[1:] == ["data"]
+        return served, parts[1:] == ["data"]
 
     def names(self) -> tuple[str, ...]:
         """The names of all pages."""
@@ -257,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
         if refusal is not None:
             return self._plain(refusal)
         if at.path.split("/")[2:] in ([], [""]):
-            return self._html(HTTPStatus.OK, _index(pages))
+            return self._html(HTTPStatus.OK, _index_page(pages))
         page, data = pages.page(at.path)
         if page is None:
             return self._plain(HTTPStatus.NOT_FOUND)
@@ -287,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
         if kind not in (_FORM, _JSON):
             return self._plain(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         try:
-            saved = pages.save(page, _answers(kind, body))
+            saved = pages.save(page, _read_answers(kind, body))
         except Refused as error:
             if kind == _JSON:
                 return self._json(HTTPStatus.BAD_REQUEST, {"error": str(error)})
@@ -296,7 +296,7 @@ class _Handler(BaseHTTPRequestHandler):
             value = {"message": saved.message, "finished": saved.finished, "value": saved.value}
             self._json(HTTPStatus.OK, value)
         elif saved.finished:
-            self._html(HTTPStatus.OK, _message(_CLOSING))
+            self._html(HTTPStatus.OK, _message_page(_CLOSING))
         else:
             self._html(HTTPStatus.OK, pages.shown(page, saved.message))
         return pages.close_if_finished()
@@ -327,7 +327,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _html(self, status: HTTPStatus, page: PageText) -> None:
         body = page.html.encode("utf-8", "replace")
-        self._send(status, "text/html; charset=utf-8", body, policy(page))
+        self._send(status, "text/html; charset=utf-8", body, content_policy(page))
 
     def _send(self, status: HTTPStatus, kind: str, body: bytes, rules: str) -> None:
         self.send_response(status)
@@ -345,23 +345,23 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
-def policy(page: PageText) -> str:
+def content_policy(page: PageText) -> str:
     """The content security policy of a page: its own styles and scripts by hash, embedded pictures,
     requests and forms to this server, and nothing else."""
     parts = ["default-src 'none'", "img-src data:", "connect-src 'self'", "form-action 'self'",
              "base-uri 'none'", "frame-ancestors 'none'"]  # fmt: skip
     for name, texts in (("style-src", page.styles), ("script-src", page.scripts)):
         if texts:
-            parts.append(" ".join([name, *(f"'{_hash(text)}'" for text in texts)]))
+            parts.append(" ".join([name, *(f"'{_hash_source(text)}'" for text in texts)]))
     return "; ".join(parts)
 
 
-def _hash(text: str) -> str:
+def _hash_source(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8", "replace")).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _answers(kind: str, body: bytes) -> Any:
+def _read_answers(kind: str, body: bytes) -> Any:
     """What a request sends. Raises `Refused`."""
     try:
         text = body.decode("utf-8")
@@ -372,16 +372,16 @@ def _answers(kind: str, body: bytes) -> Any:
         raise Refused("The browser sent something that cannot be read.") from None
 
 
-def _index(pages: PageServer) -> PageText:
+def _index_page(pages: PageServer) -> PageText:
     rows = "".join(f'<li><a href="{name}">{name}</a></li>' for name in pages.names())
-    return PageText(_document(f"<ul>{rows}</ul>"))
+    return PageText(_document_page(f"<ul>{rows}</ul>"))
 
 
-def _message(text: str) -> PageText:
-    return PageText(_document(f"<p>{text}</p>"))
+def _message_page(text: str) -> PageText:
+    return PageText(_document_page(f"<p>{text}</p>"))
 
 
-def _document(body: str) -> str:
+def _document_page(body: str) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>orgflow</title></head>'

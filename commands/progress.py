@@ -47,7 +47,7 @@ def progress_bar() -> Iterator[Progress]:
 
 
 @contextlib.contextmanager
-def heartbeat(say: Callable[[str], None], every: float = 15.0) -> Iterator[None]:
+def report_elapsed(say: Callable[[str], None], every: float = 15.0) -> Iterator[None]:
     """Report the elapsed time of a long operation at this interval."""
     begun, over = time.monotonic(), threading.Event()
 

@@ -48,7 +48,7 @@ class Section(NamedTuple):
     table: Table | None = None
 
 
-def markdown(
+def render_markdown(
     source: str,
     target: str,
     models: Sequence[Model],
@@ -57,23 +57,26 @@ def markdown(
 ) -> str:
     """The report; it contains no time, and only the paths of the command line."""
     parts = []
-    for section in _sections(source, target, models, artifacts, diagnostics):
-        lines = [f"{'#' * section.level} {_text(section.title)}"]
+    for section in _list_sections(source, target, models, artifacts, diagnostics):
+        lines = [f"{'#' * section.level} {_markdown_text(section.title)}"]
         if section.lines:
             lines.append("")
         for name, value, code in section.lines:
-            lines.append(f"- {name}: `{_code(value)}`" if code else f"- {name}: {value}")
+            lines.append(f"- {name}: `{_markdown_code(value)}`" if code else f"- {name}: {value}")
         if section.todo:
-            lines += ["", *(f"- [ ] {_text(what)}{_then(how)}" for what, how in section.todo)]
+            lines += [
+                "",
+                *(f"- [ ] {_markdown_text(what)}{_help_suffix(how)}" for what, how in section.todo),
+            ]
         if section.table is not None:
             head, rows = section.table
             lines += ["", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-            lines += [f"| {' | '.join(map(_text, row))} |" for row in rows]
+            lines += [f"| {' | '.join(map(_markdown_text, row))} |" for row in rows]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
-def page(
+def render_html(
     source: str,
     target: str,
     models: Sequence[Model],
@@ -83,25 +86,26 @@ def page(
     """The same as a self-contained page; boxes can be ticked and print in their state."""
     title = printable(models[0].label if len(models) == 1 else source)
     parts = []
-    for section in _sections(source, target, models, artifacts, diagnostics):
-        parts.append(f"<h{section.level}>{_escaped(section.title)}</h{section.level}>")
+    for section in _list_sections(source, target, models, artifacts, diagnostics):
+        parts.append(f"<h{section.level}>{_escape_html(section.title)}</h{section.level}>")
         if section.lines:
-            rows = (
-                f"<li>{name}: {f'<code>{_escaped(value)}</code>' if code else _escaped(value)}</li>"
+            values = (
+                (name, f"<code>{_escape_html(value)}</code>" if code else _escape_html(value))
                 for name, value, code in section.lines
             )
+            rows = (f"<li>{name}: {shown}</li>" for name, shown in values)
             parts.append(f"<ul>{''.join(rows)}</ul>")
         if section.todo:
             rows = (
-                f'<li><label><input type="checkbox"> {_escaped(what)}</label>'
-                f"{f'<small>{_escaped(how)}</small>' if how else ''}</li>"
+                f'<li><label><input type="checkbox"> {_escape_html(what)}</label>'
+                f"{f'<small>{_escape_html(how)}</small>' if how else ''}</li>"
                 for what, how in section.todo
             )
             parts.append(f'<ul class="todo">{"".join(rows)}</ul>')
         if section.table is not None:
-            head = "".join(f"<th>{_escaped(cell)}</th>" for cell in section.table.head)
+            head = "".join(f"<th>{_escape_html(cell)}</th>" for cell in section.table.head)
             body = "".join(
-                f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in row)}</tr>"
+                f"<tr>{''.join(f'<td>{_escape_html(cell)}</td>' for cell in row)}</tr>"
                 for row in section.table.rows
             )
             parts.append(
@@ -112,7 +116,7 @@ def page(
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{_escape_html(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"{inner}\n</main>\n</body>\n</html>\n"
     )
 
@@ -130,7 +134,7 @@ _STYLE = (
 )
 
 
-def _sections(
+def _list_sections(
     source: str,
     target: str,
     models: Sequence[Model],
@@ -142,48 +146,66 @@ def _sections(
     if artifacts is None:
         lines.append(("result", "nothing, because of the errors below", False))
     else:
-        lines += [("result", one.path, True) for one in artifacts]
+        lines += [("result", artifact.path, True) for artifact in artifacts]
+    title = models[0].label if len(models) == 1 else source
+    yield Section(title, 1, tuple(lines), (), _table_of_processes(models))
+    left = ordered(diagnostics)
+    yield from _list_remaining_work(left, several=len(models) > 1)
+    statements = tuple(
+        (e.label, s.label, s.text) for model in models for e, s in all_statements(model)
+    )
+    if statements:
+        of = "models" if len(models) > 1 else "model"
+        yield Section(f"From the {of}", table=Table(("element", "what", "text"), statements))
+    yield from _list_findings([d for d in left if not _is_to_do(d)])
+
+
+def _table_of_processes(models: Sequence[Model]) -> Table | None:
+    """The processes with their numbers of nodes and flows; `None` without processes."""
     rows = []
     for process in (process for model in models for process in model.processes):
         scopes = list(process.scopes())
         nodes, flows = sum(len(s.nodes) for s in scopes), sum(len(s.flows) for s in scopes)
         rows.append((process.label, str(nodes), str(flows)))
-    table = Table(("process", "nodes", "flows"), tuple(rows)) if rows else None
-    yield Section(models[0].label if len(models) == 1 else source, 1, tuple(lines), (), table)
-    left = ordered(diagnostics)
+    return Table(("process", "nodes", "flows"), tuple(rows)) if rows else None
+
+
+def _list_remaining_work(findings: Sequence[Diagnostic], *, several: bool) -> Iterator[Section]:
+    """The checklists of connections and decisions; of several models, each row names its file."""
     todo: dict[str, dict[tuple[str, str], None]] = {}
-    for d in left:
+    for d in findings:
         if _is_to_do(d):
             title = _LISTS.get(d.code, _OPEN)
-            where = f" ({d.loc.file})" if len(models) > 1 and d.loc is not None else ""
+            where = f" ({d.loc.file})" if several and d.loc is not None else ""
             todo.setdefault(title, {})[f"{d.message}{where}", d.help or ""] = None
     if _CREDENTIALS in todo:
-        todo[_CREDENTIALS] = dict.fromkeys(_together(todo[_CREDENTIALS]))
+        todo[_CREDENTIALS] = dict.fromkeys(_join_credentials(todo[_CREDENTIALS]))
     if todo:
         yield Section("Remaining work")
     for title in (_CREDENTIALS, _SETTINGS, _WORK, _OPEN):
         if title in todo:
             yield Section(title, 3, todo=tuple(todo[title]))
-    said = tuple((e.label, s.label, s.text) for one in models for e, s in all_statements(one))
-    if said:
-        of = "models" if len(models) > 1 else "model"
-        yield Section(f"From the {of}", table=Table(("element", "what", "text"), said))
-    left = [d for d in left if not _is_to_do(d)]
+
+
+def _list_findings(left: list[Diagnostic]) -> Iterator[Section]:
+    """Tables of the other findings, each in the first section that it fits."""
     for title, severity, category in _SECTIONS:
         here = [d for d in left if d.severity is severity and category in (None, d.category)]
         left = [d for d in left if d not in here]
         if here:
             head = ("place", "code", "what", "what to do")
-            yield Section(title, table=Table(head, tuple(_row(d) for d in here)))
+            yield Section(title, table=Table(head, tuple(_table_row(d) for d in here)))
 
 
-def _together(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _join_credentials(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Steps that need the same credential in one row."""
-    found: dict[tuple[str, str], list[str]] = {}
+    steps_of: dict[tuple[str, str], list[str]] = {}
     for message, how in rows:
         step, needs, what = message.partition("` needs ")
-        found.setdefault((what, how) if needs else (message, how), []).append(f"{step}{needs[:1]}")
-    for (what, how), steps in found.items():
+        steps_of.setdefault((what, how) if needs else (message, how), []).append(
+            f"{step}{needs[:1]}"
+        )
+    for (what, how), steps in steps_of.items():
         if len(steps) > 1:
             yield f"{listed(steps)} need {what}", how.replace("in the node", "in these nodes")
         else:
@@ -197,24 +219,24 @@ def _is_to_do(d: Diagnostic) -> bool:
     return d.category is Category.GAP or d.code in _LISTS
 
 
-def _row(d: Diagnostic) -> tuple[str, ...]:
+def _table_row(d: Diagnostic) -> tuple[str, ...]:
     place = str(d.loc) if d.loc is not None else ""
     return (place, f"{d.code} {d.name}", d.message, d.help or "")
 
 
-def _then(how: str) -> str:
-    return f": {_text(how)}" if how else ""
+def _help_suffix(how: str) -> str:
+    return f": {_markdown_text(how)}" if how else ""
 
 
-def _text(text: str) -> str:
+def _markdown_text(text: str) -> str:
     """Text of a model as Markdown text: it may neither break the table nor become markup."""
     folded = printable(text).replace("\\", "\\\\").replace("|", "\\|")
     return folded.replace("<", "&lt;").replace("[", "\\[")
 
 
-def _code(text: str) -> str:
+def _markdown_code(text: str) -> str:
     return printable(text).replace("`", "'")
 
 
-def _escaped(text: str) -> str:
+def _escape_html(text: str) -> str:
     return re.sub(r"`([^`]*)`", r"<b>\1</b>", html.escape(printable(text), quote=False))

@@ -146,7 +146,7 @@ class _Reader:
             for cls in self._registry.passes.values()
             if any(rule.code in codes for rule in cls.rules)
         ]
-        known = {f.name.replace("_", "-") for cls in owners for f in _fields(cls)}
+        known = {f.name.replace("_", "-") for cls in owners for f in _option_fields(cls)}
         if key not in known:
             near = suggest_name(key, ("severity", *sorted(known)))
             self._fault(f"rule `{name}` has no option `{key}`", near, "rules", name, key)
@@ -181,10 +181,10 @@ class _Reader:
 
     def _option(self, cls: type[Pass], key: str, value: object, keys: tuple[str, ...]) -> None:
         """Take an option of a pass, if it has it and the value is of its kind."""
-        field = next((f for f in _fields(cls) if f.name.replace("_", "-") == key), None)
+        field = next((f for f in _option_fields(cls) if f.name.replace("_", "-") == key), None)
         if field is None:
             if keys[0] == "passes":
-                known = tuple(f.name.replace("_", "-") for f in _fields(cls))
+                known = tuple(f.name.replace("_", "-") for f in _option_fields(cls))
                 near = suggest_name(key, known)
                 self._fault(f"pass `{cls.name}` has no option `{key}`", near, *keys)
             return
@@ -204,14 +204,14 @@ class _Reader:
         self._options.setdefault(cls.name, {})[field.name] = given
 
     def instances(self) -> dict[str, Pass | None]:
-        made: dict[str, Pass | None] = dict.fromkeys(self._off)
+        passes: dict[str, Pass | None] = dict.fromkeys(self._off)
         for name, options in self._options.items():
-            made.setdefault(name, self._registry.passes[name](**options))
-        return made
+            passes.setdefault(name, self._registry.passes[name](**options))
+        return passes
 
 
 _KINDS = {bool: "true or false", int: "a whole number", tuple: "a list"}
 
 
-def _fields(cls: type[Pass]) -> tuple[dataclasses.Field[Any], ...]:
+def _option_fields(cls: type[Pass]) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(cls)

@@ -32,14 +32,14 @@ from orgflow.commands.options import (
     target_option,
 )
 from orgflow.commands.output import write_files, write_stdout
-from orgflow.commands.run_table import report_text, wrapped
+from orgflow.commands.run_table import report_text, wrap_text
 from orgflow.commands.server import (
     ServerOptions,
     engine_runner,
     server_exit_code,
     server_options,
 )
-from orgflow.commands.session import Session, leave, list_folders_once
+from orgflow.commands.session import Session, end_command, list_folders_once
 from orgflow.compiler import (
     LOWER,
     CompileRequest,
@@ -142,7 +142,7 @@ def command(options: RunOptions) -> None:
     if any((options.status, options.since, options.until, options.workflow_id)):
         raise click.UsageError("--status, --since, --until and --workflow require --executions")
     runs = _Runs(options, session, target, paths)
-    leave(runs.run_models(empty))
+    end_command(runs.run_models(empty))
 
 
 class _Target(NamedTuple):
@@ -175,7 +175,7 @@ def _replay_executions(
     if model is None:
         session.collect(ctx)
         session.show()
-        leave(server_exit_code(session, target.backend))
+        end_command(server_exit_code(session, target.backend))
     request = CompileRequest(model, target.backend, target.options)
     outcome = run_stages((take_called_processes, *LOWER), request, ctx)
     files = None
@@ -189,7 +189,7 @@ def _replay_executions(
         options.engine or LOCAL, options.key_file, options.wait,
     )  # fmt: skip
     pull = Pull(executions, options.status, options.since, options.until, options.workflow_id)
-    leave(replay_production(asked, pull, as_json=options.prints_json, html=options.html))
+    end_command(replay_production(asked, pull, as_json=options.prints_json, html=options.html))
 
 
 class _Engine(NamedTuple):
@@ -395,7 +395,7 @@ def describe_engine(engine: str, target: str) -> str:
         return ""
     return "".join(
         f"{line}\n"
-        for line in wrapped(
+        for line in wrap_text(
             f"simulated by a model of {target}'s engine, which evaluates no expressions; to run "
             "on the engine itself: orgflowc engine install"
         )

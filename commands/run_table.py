@@ -19,47 +19,51 @@ def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
     """One row per run, the reasons of failures, then the sums."""
     lines: list[str] = []
     if report.runs:
-        rows = [_row(number, run, report) for number, run in enumerate(report.runs, 1)]
-        lines += [*table(("run", "result", "F1"), "what fired", rows), ""]
+        rows = [_run_row(number, run, report) for number, run in enumerate(report.runs, 1)]
+        lines += [*format_table(("run", "result", "F1"), "what fired", rows), ""]
     for flow, reason in report.uncovered:
-        lines += wrapped(f"not taken by any run: `{report.labels.get(flow, flow)}`: {reason}")
-    for told in report.unfinished:
-        lines += wrapped(f"not played: {told}")
+        lines += wrap_text(f"not taken by any run: `{report.labels.get(flow, flow)}`: {reason}")
+    for line in report.unfinished:
+        lines += wrap_text(f"not played: {line}")
     if report.left_out:
-        one = report.left_out == 1
-        more, them = ("one more run", "it") if one else (f"{report.left_out} more runs", "them")
-        lines += wrapped(f"not executed: {more} of the model (--all-paths executes {them})")
+        is_single = report.left_out == 1
+        more, them = (
+            ("one more run", "it") if is_single else (f"{report.left_out} more runs", "them")
+        )
+        lines += wrap_text(f"not executed: {more} of the model (--all-paths executes {them})")
     for change in dict.fromkeys(report.changed):
-        lines += wrapped(f"differs from the delivered workflow: {change}")
+        lines += wrap_text(f"differs from the delivered workflow: {change}")
     lines += failure_lines(failures)
     equal = sum(r.verdict == "equal" for r in report.runs)
     covered, total = report.flows
     stubbed = sum(r.verdict == "stub" for r in report.runs)
     at_stubs = f", {stubbed} stopped at {'a stub' if stubbed == 1 else 'stubs'}" if stubbed else ""
-    lines += wrapped(
+    lines += wrap_text(
         f"{equal} of {len(report.runs)} runs conform to the model{at_stubs}, mean F1 "
         f"{report.f1:.3f}, {covered} of {total} flows covered"
     )
     return "\n".join(lines) + "\n"
 
 
-def _row(number: int, run: RunReport, report: ReplayReport) -> tuple[tuple[str, ...], list[str]]:
+def _run_row(
+    number: int, run: RunReport, report: ReplayReport
+) -> tuple[tuple[str, ...], list[str]]:
     from orgflow.evaluation.wording import choices_line
 
     labels = report.labels
-    said = [chain(run.executed)]
+    texts = [chain_steps(run.executed)]
     choices = choices_line(run.run.choices, lambda element: labels.get(element, element))
     if choices:
-        said.append(f"chose: {choices}")
+        texts.append(f"chose: {choices}")
     if run.verdict != "equal":
-        said.append(f"! {run.divergence or run.verdict}")
+        texts.append(f"! {run.divergence or run.verdict}")
         if run.missing:
-            said.append(f"! did not run: {', '.join(run.missing)}")
-        said.append(f"! precision {run.precision:.2f}, recall {run.recall:.2f}")
-    return (str(number), run.verdict, f"{run.f1:.2f}"), said
+            texts.append(f"! did not run: {', '.join(run.missing)}")
+        texts.append(f"! precision {run.precision:.2f}, recall {run.recall:.2f}")
+    return (str(number), run.verdict, f"{run.f1:.2f}"), texts
 
 
-def chain(names: Sequence[str]) -> str:
+def chain_steps(names: Sequence[str]) -> str:
     """The executed steps in order; of a long run, only its beginning and end."""
     shown = [one_line(name) for name in names]
     if len(shown) > _FIRST + _LAST:
@@ -71,14 +75,14 @@ def chain(names: Sequence[str]) -> str:
 def failure_lines(failures: Iterable[Failure]) -> list[str]:
     """The reasons of failures and their remedies, one after the other."""
     lines: list[str] = []
-    for one in failures:
-        who = "" if one.failure_source == "unknown" else f"{one.failure_source}, "
-        lines += wrapped(f"failure: {one.root_cause} ({who}{one.confidence} confidence)")
-        lines += wrapped(f"  help: {one.suggested_fix}")
+    for failure in failures:
+        who = "" if failure.failure_source == "unknown" else f"{failure.failure_source}, "
+        lines += wrap_text(f"failure: {failure.root_cause} ({who}{failure.confidence} confidence)")
+        lines += wrap_text(f"  help: {failure.suggested_fix}")
     return lines
 
 
-def table(
+def format_table(
     heads: Sequence[str], last: str, rows: Sequence[tuple[Sequence[str], Sequence[str]]]
 ) -> list[str]:
     """Narrow columns, then one that fills the remaining of 80 columns and wraps; each row may have
@@ -88,25 +92,25 @@ def table(
     numbers = [i == 0 or all(_is_number(row[i]) for row in cells[1:]) for i in range(len(heads))]
     indent = sum(wide) + 2 * len(wide)
     lines = []
-    for row, said in zip(cells, [[last], *(said for _, said in rows)], strict=True):
+    for row, texts in zip(cells, [[last], *(texts for _, texts in rows)], strict=True):
         shown = [
             c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, wide, numbers, strict=True)
         ]
         first = "  ".join([*shown, ""])
-        for paragraph in said:
-            lines += _folded(paragraph, first, " " * indent)
+        for paragraph in texts:
+            lines += _fold_text(paragraph, first, " " * indent)
             first = " " * indent
     return lines
 
 
-def _folded(text: str, first: str, rest: str) -> list[str]:
+def _fold_text(text: str, first: str, rest: str) -> list[str]:
     return textwrap.wrap(
         one_line(text), WIDTH, initial_indent=first, subsequent_indent=rest,
         break_on_hyphens=False,
     ) or [first.rstrip()]  # fmt: skip
 
 
-def wrapped(text: str) -> list[str]:
+def wrap_text(text: str) -> list[str]:
     """A line of at most 80 columns, and its continuation below it."""
     start = text[: len(text) - len(text.lstrip())]
     return textwrap.wrap(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orgflow.commands.autofix import Fixer, Read
 from orgflow.commands.checking import KeptFixes
-from orgflow.commands.language_server.positions import Lines, edits
+from orgflow.commands.language_server.positions import Lines, diff_edits
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.ordering import ordered
@@ -62,8 +62,8 @@ class SarifFixes:
 
     def _kept_of(self, source: SourceFile) -> KeptFixes:
         if source.path not in self._kept:
-            found = self._cache.find_fixes(source.path) if self._cache is not None else None
-            self._kept[source.path] = found or KeptFixes()
+            kept = self._cache.find_fixes(source.path) if self._cache is not None else None
+            self._kept[source.path] = kept or KeptFixes()
         return self._kept[source.path]
 
     def _replacements(self, source: SourceFile, d: Diagnostic) -> tuple[Replacement, ...]:
@@ -77,14 +77,14 @@ class SarifFixes:
             old, new = source.data.decode(), fixed.data.decode()
         except UnicodeDecodeError:
             return ()
-        lines, found = Lines(old, "utf-32"), []
-        for (start, end), text in edits(old, new):
+        lines, replacements = Lines(old, "utf-32"), []
+        for (start, end), text in diff_edits(old, new):
             first, last = lines.position(start), lines.position(end)
             at, to = (len(old[:offset].encode()) for offset in (start, end))
-            found.append(
+            replacements.append(
                 Replacement(
                     (first.line + 1, first.column + 1), (last.line + 1, last.column + 1),
                     (start, end), (at, to), text,
                 )
             )  # fmt: skip
-        return tuple(found)
+        return tuple(replacements)

@@ -13,7 +13,7 @@ from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy import Compiling, Deploying, deploy_files
 from orgflow.commands.deploy_output import TextOutput
 from orgflow.commands.engine import describe_server, find_engines, local_server
-from orgflow.commands.inputs import expand
+from orgflow.commands.inputs import expand_folders
 from orgflow.commands.options import (
     SourceOptions,
     diagnostics_options,
@@ -22,9 +22,9 @@ from orgflow.commands.options import (
     target_option,
     watched_file_option,
 )
-from orgflow.commands.progress import heartbeat
+from orgflow.commands.progress import report_elapsed
 from orgflow.commands.server import SERVER_FAILED, deployer_of
-from orgflow.commands.session import Session, leave
+from orgflow.commands.session import Session, end_command
 
 from orgflow_ir.plugins.contracts import RunnerError
 from orgflow_ir.plugins.deployment import Deployer, DeployOptions, DeployResult
@@ -82,7 +82,7 @@ def command(options: ServeOptions) -> None:
     if "-" in options.files:
         raise click.UsageError("standard input cannot be watched: name a file")
     try:
-        _install(engines, local, yes=options.yes)
+        _install_server(engines, local, yes=options.yes)
         with local.held(_print_line, port=options.port) as server:
             compiling = Compiling(
                 backend, target_options, options.allow_lossy, force=False, strict=False
@@ -103,8 +103,8 @@ def command(options: ServeOptions) -> None:
                     _print_line("stopping; the workflows stay")
     except RunnerError as error:
         click.echo(f"orgflowc serve: {error}", err=True)
-        leave(MISUSE)
-    leave(code)
+        end_command(MISUSE)
+    end_command(code)
 
 
 class Serving(TextOutput):
@@ -169,7 +169,7 @@ class Serving(TextOutput):
     def _state(self) -> dict[str, tuple[int, int]]:
         """The files that there are, each with its time and size."""
         files = {}
-        for path in expand(self._asked.files, self._session)[0]:
+        for path in expand_folders(self._asked.files, self._session)[0]:
             try:
                 entry = os.stat(path)
             except OSError:
@@ -191,7 +191,7 @@ class Serving(TextOutput):
             return ()
 
 
-def _install(engines: EngineProvider, local: LocalServer, *, yes: bool) -> None:
+def _install_server(engines: EngineProvider, local: LocalServer, *, yes: bool) -> None:
     """Install the server where it is missing and the user agrees. Raises `RunnerError`, and
     `click.UsageError` where nobody can be asked."""
     if local.installed:
@@ -210,7 +210,7 @@ def _install(engines: EngineProvider, local: LocalServer, *, yes: bool) -> None:
     _print_line(
         "after an interruption, the same command continues with the packages downloaded so far"
     )
-    with heartbeat(_print_line):
+    with report_elapsed(_print_line):
         engines.install(_print_line, server=True)
 
 

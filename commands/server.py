@@ -43,7 +43,7 @@ def server_exit_code(session: Session, backend: Backend) -> int:
     return exit_code(session.diagnostics)
 
 
-def variable(backend: str, what: str) -> str:
+def environment_variable(backend: str, what: str) -> str:
     """The environment variable for the `URL` or the `API_KEY` of a target's server."""
     return f"{backend.upper().replace('-', '_')}_{what}"
 
@@ -62,10 +62,10 @@ def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, s
     Raises: click.UsageError: the target has no deployer, or no address is given.
     """
     deployer = deployer_of(backend)
-    address = url or os.environ.get(variable(backend.name, "URL"))
+    address = url or os.environ.get(environment_variable(backend.name, "URL"))
     if not address:
         raise click.UsageError(
-            f"no server is named: use --url, or set {variable(backend.name, 'URL')}"
+            f"no server is named: use --url, or set {environment_variable(backend.name, 'URL')}"
             f"{_running_here(backend)}"
         )
     return deployer, address
@@ -101,12 +101,12 @@ def server_options(function: F) -> F:
         "--key-file",
         metavar="FILE|-",
         help=f"File with {DEFAULT_TARGET}'s API key, - for standard input.  "
-        f"[default: {variable(DEFAULT_TARGET, 'API_KEY')}]",
+        f"[default: {environment_variable(DEFAULT_TARGET, 'API_KEY')}]",
     )(function)
 
 
 @contextlib.contextmanager
-def connected(connection: AbstractContextManager[T]) -> Iterator[T]:
+def open_connection(connection: AbstractContextManager[T]) -> Iterator[T]:
     """A connection of a contract; errors of address and key become those of the command line.
 
     Raises: click.UsageError: the address or the key is invalid, or a package is not installed.
@@ -169,7 +169,7 @@ def engine_runner(
     connection = engines.connect(access, ctx) if engines is not None else None
     if connection is None:
         raise click.UsageError(f"target `{backend.name}` does not run on a server")
-    with connected(connection) as remote:
+    with open_connection(connection) as remote:
         if remote is None:
             yield Engine(None, {}, engine)
         else:

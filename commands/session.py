@@ -134,8 +134,8 @@ class Session:
 
     def forget(self) -> None:
         """Forget inputs and findings, for a command that reads its files repeatedly."""
-        for found in (self.diagnostics, self.inputs, self.models):
-            found.clear()
+        for values in (self.diagnostics, self.inputs, self.models):
+            values.clear()
         self.sources.clear()
         self.traced.clear()
         self._names.clear()
@@ -191,7 +191,7 @@ class Session:
         if not self._broken_told:
             self.registry.report_broken(ctx)
             self._broken_told = True
-        self.diagnostics.extend(unknown(ctx.diagnostics, self.diagnostics))
+        self.diagnostics.extend(drop_known(ctx.diagnostics, self.diagnostics))
 
     def note(self, line: str) -> None:
         """A line about the work: on standard error, or with the findings if these are data for
@@ -279,8 +279,8 @@ class Session:
         if file not in self._names:
             from orgflow_ir.model.element_names import ElementNames
 
-            found = next((model for model in self.models if model.source == file), None)
-            self._names[file] = None if found is None else ElementNames(found)
+            model_of_file = next((model for model in self.models if model.source == file), None)
+            self._names[file] = None if model_of_file is None else ElementNames(model_of_file)
         names = self._names[file]
         return names.name(element) if names is not None else f"`{element}`"
 
@@ -291,8 +291,8 @@ class Session:
         if file not in self._elements:
             from orgflow_ir.model.provenance import elements_by_id
 
-            found = next((model for model in self.models if model.source == file), None)
-            self._elements[file] = {} if found is None else elements_by_id(found)
+            model_of_file = next((model for model in self.models if model.source == file), None)
+            self._elements[file] = {} if model_of_file is None else elements_by_id(model_of_file)
         found_there = self._elements[file].get(element)
         return None if found_there is None else found_there.loc
 
@@ -303,18 +303,22 @@ class Session:
         return labels
 
 
-def unknown(found: Sequence[Diagnostic], known: Sequence[Diagnostic]) -> list[Diagnostic]:
+def drop_known(findings: Sequence[Diagnostic], known: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Findings except those that are known from the compilation of another model."""
-    keys = set(map(_key, known))
-    return [one for one in found if _key(one) not in keys] if keys else list(found)
+    keys = set(map(_finding_key, known))
+    return (
+        [finding for finding in findings if _finding_key(finding) not in keys]
+        if keys
+        else list(findings)
+    )
 
 
-def _key(found: Diagnostic) -> object:
+def _finding_key(finding: Diagnostic) -> object:
     """Equal for the same finding at the same place; without a place, every finding is another."""
-    if found.loc is None or found.loc.line is None:
-        return id(found)
-    place = (found.loc.file, found.loc.line, found.loc.column)
-    return found.code, found.message, place
+    if finding.loc is None or finding.loc.line is None:
+        return id(finding)
+    place = (finding.loc.file, finding.loc.line, finding.loc.column)
+    return finding.code, finding.message, place
 
 
 def labels_of(model: Model) -> dict[str, str]:
@@ -350,6 +354,6 @@ def list_folders_once() -> None:
         running.with_resource(folders_listed_once())
 
 
-def leave(code: int) -> NoReturn:
+def end_command(code: int) -> NoReturn:
     """End the command with an exit code."""
     raise click.exceptions.Exit(code)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 def open_store(location: str, registry: Registry) -> MessageStorage:
     """An existing store. Raises `StoreError`."""
-    return _provider(location, registry).open(location)
+    return _find_provider(location, registry).open(location)
 
 
 def create_store(location: str, registry: Registry) -> MessageStorage:
     """The store, created if it does not exist. Raises `StoreError`, `OSError`."""
-    return _provider(location, registry).create(location)
+    return _find_provider(location, registry).create(location)
 
 
 def local_folder(location: str, *, make: bool = False) -> str:
@@ -50,10 +50,10 @@ def readable_by_others(location: str) -> bool:
         return any(entry.is_file() and entry.stat().st_mode & others for entry in entries)
 
 
-def _provider(location: str, registry: Registry) -> StoreProvider:
+def _find_provider(location: str, registry: Registry) -> StoreProvider:
     name = provider_name(location)
-    found = registry.stores.get(name)
-    if found is None:
+    provider = registry.stores.get(name)
+    if provider is None:
         hint = suggest_name(name, tuple(registry.stores))
         raise StoreError(f"no store has the prefix `{name}://`; {hint}")
-    return found
+    return provider

@@ -16,11 +16,11 @@ class _Lenient(io.FileIO):
         try:
             return super().write(data)  # type: ignore[arg-type]
         except BrokenPipeError:
-            discard(self.fileno())
+            discard_output(self.fileno())
             return len(memoryview(data))  # type: ignore[arg-type]
 
 
-def discard(descriptor: int) -> None:
+def discard_output(descriptor: int) -> None:
     """Discard everything that is written to a descriptor from now on."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), descriptor)
@@ -30,12 +30,12 @@ def survive_closed_pipes() -> None:
     """Replace standard output and standard error of this process by streams that continue without a
     reader."""
     if sys.stdout is not None:
-        sys.stdout = _lenient(sys.stdout, 1)
+        sys.stdout = _wrap_stream(sys.stdout, 1)
     if sys.stderr is not None:
-        sys.stderr = _lenient(sys.stderr, 2)
+        sys.stderr = _wrap_stream(sys.stderr, 2)
 
 
-def _lenient(stream: TextIO, descriptor: int) -> TextIO:
+def _wrap_stream(stream: TextIO, descriptor: int) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper) or stream.isatty():
         return stream
     stream.flush()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from orgflow.commands.options import find_configuration
 from orgflow.commands.session import Record, labels_of
+from orgflow.commands.startup import LazyModule
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
@@ -24,7 +25,12 @@ from orgflow_ir.reporting.suppression import (
 )
 
 if TYPE_CHECKING:
+    from orgflow.commands import configuration
     from orgflow.commands.configuration import Configuration
+    from orgflow.passes import presets
+else:  # near an orgflow.toml, and with a preset
+    configuration = LazyModule("orgflow.commands.configuration")
+    presets = LazyModule("orgflow.passes.presets")
 
 
 class Applied(Record):
@@ -71,19 +77,19 @@ class Acceptance:
 
     def configuration(self, path: str) -> Configuration | None:
         """The configuration of a prepared file."""
-        found = self._path_for(path)
-        return None if found is None else self._files.get(found)
+        path_of_file = self._path_for(path)
+        return None if path_of_file is None else self._files.get(path_of_file)
 
     def _configuration(self, path: str | None, ctx: PassContext) -> Configuration | None:
         """The configuration for an input; its faults go to the first context that asks."""
-        found = None if path is None else self._path_for(path)
-        if found is None:
+        path_of_file = None if path is None else self._path_for(path)
+        if path_of_file is None:
             return None
-        if found not in self._files:
-            from orgflow.commands import configuration  # most models have none near them
-
-            self._files[found] = configuration.read(found, self._registry, ctx)
-        return self._files[found]
+        if path_of_file not in self._files:
+            self._files[path_of_file] = configuration.read_configuration(
+                path_of_file, self._registry, ctx
+            )
+        return self._files[path_of_file]
 
     def _path_for(self, path: str) -> str | None:
         folder = os.path.dirname(path)
@@ -98,9 +104,7 @@ class Acceptance:
         own = settings.severities if settings is not None else {}
         if preset is None:
             return Grading(own)
-        from orgflow.passes.presets import preset_grading
-
-        return Grading({**preset_grading(preset, self._registry.rules).severities, **own})
+        return Grading({**presets.preset_grading(preset, self._registry.rules).severities, **own})
 
     def apply(
         self,

@@ -21,7 +21,7 @@ from orgflow.commands.options import (
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.compilation.model_checks import check_model
 from orgflow.compilation.usage_errors import suggest_name
 from orgflow.evaluation.corpus.english import ENGLISH
@@ -101,13 +101,13 @@ def command(options: SynthOptions) -> None:
             f"there is no language `{options.language}`; the languages are {', '.join(LANGUAGES)}"
         )
     session = Session.with_options(options)
-    client = _connect(options, session) if options.reword else None
+    client = _connect_model(options, session) if options.reword else None
     with progress_bar() as progress:
         sources = find_sources(_read_models(options, session, progress), options.scenarios)
         writer = Writer(LANGUAGES[options.language], options.seed, stress, options.noise)
         written = writer.corpus(sources)
     if client is not None:
-        written = _reword(written, sources, options.language, client, session)
+        written = _reword_messages(written, sources, options.language, client, session)
     stream, truth = anonymised(written, sources, options.seed)
     folder = Path(options.output)
     write_files([(folder / "messages.jsonl", stream), (folder / "truth.json", truth)])
@@ -117,7 +117,7 @@ def command(options: SynthOptions) -> None:
         f"{sum(len(s.scenarios) for s in sources)} scenarios of {len(sources)} processes\n"
     )
     session.show()
-    leave(0)
+    end_command(0)
 
 
 def _read_models(
@@ -139,11 +139,11 @@ def _read_models(
     )
     if malformed or len(models) < len(options.inputs):
         session.show()
-        leave(exit_code(session.diagnostics))
+        end_command(exit_code(session.diagnostics))
     return models
 
 
-def _connect(options: SynthOptions, session: Session) -> OpenAIModelClient:
+def _connect_model(options: SynthOptions, session: Session) -> OpenAIModelClient:
     """The client of the language model. Raises `click.UsageError` where there is none."""
     try:
         return connect_model(session, model_settings(options), options.inputs[0])
@@ -151,7 +151,7 @@ def _connect(options: SynthOptions, session: Session) -> OpenAIModelClient:
         raise click.UsageError(str(error)) from None
 
 
-def _reword(
+def _reword_messages(
     written: list[Written],
     sources: Sequence[Source],
     language: str,
@@ -170,7 +170,7 @@ def _reword(
             done = reword(written, tasks, language, client, progress)
     except ServiceError as error:
         click.echo(f"orgflowc synth: {error}", err=True)
-        leave(SERVER_FAILED)
+        end_command(SERVER_FAILED)
     finally:
         report_usage(session, client)
     stopped = f"; the others were skipped: {done.stopped}" if done.stopped else ""

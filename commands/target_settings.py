@@ -48,7 +48,7 @@ def read_targets(
     if not isinstance(tables, dict):
         report(f"`{TARGETS}` is no table", "write [targets.NAME]", line_of(text, TARGETS))
         return {}
-    found: dict[str, dict[str, str]] = {}
+    options: dict[str, dict[str, str]] = {}
     for name, table in tables.items():
         at = (TARGETS, name)
         if name not in registry.backends:
@@ -58,11 +58,11 @@ def read_targets(
             report(f"`{name}` in `{TARGETS}` is not a table", f"write [targets.{name}]",
                    line_of(text, *at))  # fmt: skip
         else:
-            found[name] = _options(registry.backends[name], table, text, report)
-    return found
+            options[name] = _parse_options(registry.backends[name], table, text, report)
+    return options
 
 
-def _options(
+def _parse_options(
     backend: Backend, table: Mapping[str, Any], text: str, report: Report
 ) -> dict[str, str]:
     """The options in the table of one target that it has, with values that it takes."""
@@ -82,7 +82,7 @@ def _options(
     return options
 
 
-def configured(backend: Backend, near: str, registry: Registry) -> Configured:
+def read_target_options(backend: Backend, near: str, registry: Registry) -> Configured:
     """The options of a target in the `orgflow.toml` near a file.
 
     Args:
@@ -105,5 +105,5 @@ def configured(backend: Backend, near: str, registry: Registry) -> Configured:
 
     tables = content.get(TARGETS)
     mine = {backend.name: tables.get(backend.name, {})} if isinstance(tables, dict) else tables
-    found = read_targets({} if tables is None else {TARGETS: mine}, text, registry, report)
-    return Configured(path, found.get(backend.name, {}), tuple(faults))
+    options = read_targets({} if tables is None else {TARGETS: mine}, text, registry, report)
+    return Configured(path, options.get(backend.name, {}), tuple(faults))

@@ -14,7 +14,7 @@ from orgflow.commands.options import (
     source_options,
 )
 from orgflow.commands.output import write_stdout
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.compilation.model_checks import check_model
 
 from orgflow_ir.flow.token_game.run_json import run_labels, run_to_dict
@@ -65,7 +65,7 @@ def command(options: TraceOptions) -> None:
         _print_runs(model, options.maximum, session)
     if session.format != "text":
         session.show()
-    leave(exit_code(session.diagnostics))
+    end_command(exit_code(session.diagnostics))
 
 
 def _print_runs(model: Model, maximum: int, session: Session) -> None:

@@ -19,13 +19,13 @@ from orgflow.commands.options import (
 from orgflow.commands.server import (
     SERVER_FAILED,
     ServerOptions,
-    connected,
     deployer_and_address,
+    environment_variable,
+    open_connection,
     server_exit_code,
     server_options,
-    variable,
 )
-from orgflow.commands.session import Session, leave
+from orgflow.commands.session import Session, end_command
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.deployment import DeploySession
@@ -58,7 +58,8 @@ class UndeployOptions(ServerOptions, SourceOptions):
 @click.option(
     "--url",
     metavar="URL",
-    help=f"Address of {DEFAULT_TARGET}'s editor.  [default: {variable(DEFAULT_TARGET, 'URL')}]",
+    help=f"Address of {DEFAULT_TARGET}'s editor.  "
+    f"[default: {environment_variable(DEFAULT_TARGET, 'URL')}]",
 )
 @target_option
 @click.option("--dry-run", is_flag=True, help="Only print the workflows that would be deleted.")
@@ -88,7 +89,7 @@ def command(options: UndeployOptions) -> None:
     output: Output = JsonOutput(session) if options.format_ == "json" else TextOutput()
     code = 0
     access = ServerAccess(address, options.key_file, options.wait)
-    with connected(deployer.connect(access, ctx)) as server:
+    with open_connection(deployer.connect(access, ctx)) as server:
         if server is not None:
             # What cannot be compiled any more without loss was deployed all the same.
             compiling = Compiling(
@@ -98,13 +99,13 @@ def command(options: UndeployOptions) -> None:
                 () if options.deleted else files, options.from_, options.name, server, session, ctx,
                 compiling, every=True,
             )  # fmt: skip
-            code = _remove(wanted, options, server, session, ctx, output)
+            code = _remove_workflows(wanted, options, server, session, ctx, output)
             session.collect(wanted.ctx)
     show_findings(session, ctx, output)
-    leave(max(code, server_exit_code(session, backend)))
+    end_command(max(code, server_exit_code(session, backend)))
 
 
-def _remove(
+def _remove_workflows(
     wanted: Wanted,
     options: UndeployOptions,
     server: DeploySession,

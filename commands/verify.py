@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.inputs import expand
+from orgflow.commands.inputs import expand_folders
 from orgflow.commands.options import (
     ProcessOptions,
     SourceOptions,
@@ -22,7 +22,7 @@ from orgflow.commands.options import (
     target_option,
 )
 from orgflow.commands.output import write_stdout
-from orgflow.commands.session import Session, exit_code, leave, list_folders_once
+from orgflow.commands.session import Session, end_command, exit_code, list_folders_once
 from orgflow.compilation.json_lists import read_together
 from orgflow.compilation.usage_errors import InputError
 from orgflow.compiler import CompileRequest, add_called_processes, emit_despite_errors
@@ -102,13 +102,13 @@ def command(options: VerifyOptions) -> None:
         list_folders_once()
     contexts = [session.context() for _ in paths]
     requests = _read_models(options, paths, contexts, session, backend, target_options)
-    results = _compare(options, requests, session, backend)
+    results = _compare_models(options, requests, session, backend)
     _drop_workflows_of_others(contexts)
     for ctx in contexts:
         session.collect(ctx)
     code = exit_code(session.diagnostics)
     _print_results(options, results, session, backend)
-    leave(code)
+    end_command(code)
 
 
 Requests = list[tuple[CompileRequest, PassContext]]
@@ -136,7 +136,7 @@ def _read_models(
     return requests
 
 
-def _compare(
+def _compare_models(
     options: VerifyOptions, requests: Requests, session: Session, backend: Backend
 ) -> list[Verification]:
     """The verifications of all models. Raises `click.UsageError`."""
@@ -179,7 +179,7 @@ def _find_models(model: str, session: Session) -> list[str]:
     frontends = session.registry.frontends.values()
     if any(SourceKind.FOLDER in frontend.accepts for frontend in frontends):
         return [model]
-    paths, empty = expand((model,), session)
+    paths, empty = expand_folders((model,), session)
     if empty:
         ctx = session.context()
         ctx.emit(UnreadableInput, f"there is no model in {model}", help="name a file in it")

@@ -21,7 +21,7 @@ from orgflow.commands.options import (
 )
 from orgflow.commands.output import join_artifacts
 from orgflow.commands.page_server import Page, PageServer, PageText
-from orgflow.commands.session import Session, leave
+from orgflow.commands.session import Session, end_command
 from orgflow.commands.suppressions import Acceptance
 from orgflow.evaluation.watch_page import Fact, Finding, Seen, render_watch, seen_json
 
@@ -84,7 +84,7 @@ def command(options: WatchOptions) -> None:
             f"orgflowc watch: port {options.port}: {reason}; without --port a free one is taken",
             err=True,
         )
-        leave(2)
+        end_command(2)
     with server:
         address = server.add(page)
         try:
@@ -98,7 +98,7 @@ def command(options: WatchOptions) -> None:
                     page.show(watched.look())
         except KeyboardInterrupt:
             page.close()
-    leave(0)
+    end_command(0)
 
 
 class Watched:
@@ -155,7 +155,10 @@ class Watched:
             title,
             self._path,
             "" if model is None else self._picture(model, grave),
-            [_finding(d) for d in sorted(grave, key=lambda d: d.severity is not Severity.ERROR)],
+            [
+                _describe_finding(d)
+                for d in sorted(grave, key=lambda d: d.severity is not Severity.ERROR)
+            ],
             facts,
             [d.message for d in unfinished],
             emitted is not None,
@@ -174,8 +177,10 @@ class Watched:
         files = ", ".join(artifact.path for artifact in emitted.artifacts)
         facts = [Fact("Compiles", f"to {target}: {files}", "ok")]
         quiet = PassContext(registry=self._session.registry)
-        made = SourceFile(files, join_artifacts(emitted.artifacts).encode("utf-8", "surrogatepass"))
-        for result in self._backend.verify(model, made, quiet, emitted=emitted) or ():
+        workflow = SourceFile(
+            files, join_artifacts(emitted.artifacts).encode("utf-8", "surrogatepass")
+        )
+        for result in self._backend.verify(model, workflow, quiet, emitted=emitted) or ():
             words = f"{result.label}: {result.verdict.value}"
             if result.bound:
                 words += f" ({result.bound})"
@@ -242,10 +247,15 @@ class WatchPage(Page):
             return seen_json(self._seen, self._version, picture=self._picture, stale=stale)
 
 
-def _finding(found: Diagnostic) -> Finding:
+def _describe_finding(finding: Diagnostic) -> Finding:
     place = ""
-    if found.loc is not None and found.loc.line is not None:
-        place = f"line {found.loc.line}"
+    if finding.loc is not None and finding.loc.line is not None:
+        place = f"line {finding.loc.line}"
     return Finding(
-        found.severity.value, found.code, found.name, found.message, found.help or "", place
+        finding.severity.value,
+        finding.code,
+        finding.name,
+        finding.message,
+        finding.help or "",
+        place,
     )

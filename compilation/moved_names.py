@@ -24,15 +24,16 @@ _MOVED = {
         "source_name": "source_name",
     },
     "json_lists": {"read_together": "read_together"},
-    "frontend_choice": {
+    "reading": {
         "FILE_KINDS": "FILE_KINDS",
         "choose_frontend": "choose_frontend",
         "fitting_frontends": "fitting_frontends",
+        "load": "load_model",
         "own_backend": "own_backend",
+        "parse": "parse_source",
         "recognising_frontends": "recognising_frontends",
         "select_frontend": "select_frontend",
     },
-    "reading": {"load": "load_model", "parse": "parse_source"},
     "process_selection": {"only_process": "select_process", "process_names": "process_names"},
     "process_groups": {"separable": "group_processes"},
     "target_choice": {

@@ -19,7 +19,7 @@ from cli_cases import DEADLOCK, LINEAR, Ran, interruptible, orgflowc
 from orgflow import cli
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.commands.options import parse_target
-from orgflow.compilation import frontend_choice
+from orgflow.compilation import reading
 from write_schemas import replay_schema
 
 from orgflow_ir.plugins import Registry
@@ -411,7 +411,7 @@ def test_a_fault_of_ours_is_one_line(
     def broken(*_: object) -> None:
         raise RuntimeError("no\nluck")
 
-    monkeypatch.setattr(frontend_choice, "choose_frontend", broken)
+    monkeypatch.setattr(reading, "choose_frontend", broken)
     said = one_line(invoke("check", linear))
     assert "internal error: RuntimeError: no luck" in said
     monkeypatch.setenv("ORGFLOW_DEBUG", "1")

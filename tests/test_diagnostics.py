@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 import transcripts
-from orgflow.compilation.frontend_choice import choose_frontend, own_backend
 from orgflow.compilation.model_checks import needs_diagram
+from orgflow.compilation.reading import choose_frontend, own_backend
 from orgflow.passes.optional import OPTIONAL
 from orgflow.passes.pipelines import CHECK, GAPS
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from orgflow.commands.report import markdown
+from orgflow.commands.report import render_markdown
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import compile_model
 
@@ -35,7 +35,7 @@ def compiled(xml: str, target: str, **options: str) -> tuple[str, list[Diagnosti
     made = compile_model(model, REGISTRY.backends[target], ctx)
     assert made is not None, [d.message for d in ctx.diagnostics if d.severity == "error"]
     text = "\n".join(a.text for a in made.artifacts)
-    return text, ctx.diagnostics, markdown("said.bpmn", target, [model], (), ctx.diagnostics)
+    return text, ctx.diagnostics, render_markdown("said.bpmn", target, [model], (), ctx.diagnostics)
 
 
 def process(inside: str, around: str = "", namespace: str = "urn:none") -> str:

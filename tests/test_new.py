@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 from cli_cases import LINEAR, Ran, orgflowc
-from orgflow.commands.new import KINDS, MAX_NAME, TEMPLATES, name_fault, names, package
+from orgflow.commands.new import (
+    KINDS,
+    MAX_NAME,
+    TEMPLATES,
+    create_package,
+    derive_names,
+    name_fault,
+)
 from plugin_install import install_into, run_pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -143,7 +150,7 @@ def test_a_made_test_can_fail(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a", "class", "none", "x86-64", "a" * MAX_NAME])
 def test_what_is_made_is_clean(kind: str, name: str, tmp_path: Path) -> None:
     """Whatever the name: ruff finds nothing, the project file is read, all templates are filled."""
-    for path, text in package(kind, name):
+    for path, text in create_package(kind, name):
         target = tmp_path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
@@ -164,7 +171,7 @@ def test_what_is_made_is_clean(kind: str, name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_made_is_formatted(kind: str, tmp_path: Path) -> None:
     made = tmp_path / "made"
-    for path, text in package(kind, "white-board"):
+    for path, text in create_package(kind, "white-board"):
         target = made / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
@@ -183,7 +190,7 @@ def test_every_template_is_used() -> None:
 
 def test_codes_are_not_those_of_orgflow() -> None:
     for name in ("of", "o-f-1", "off", "a", "a1", "x9", "office-hours"):
-        code = names("pass", name)["code"]
+        code = derive_names("pass", name)["code"]
         assert 2 <= len(code) <= 5
         assert code.isalpha()
         assert not code.startswith("OF")

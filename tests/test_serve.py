@@ -14,7 +14,7 @@ from n8n_stand_in import KEY, StandIn
 from orgflow.commands import serve
 from orgflow.commands.deploy import Compiling, Deploying
 from orgflow.commands.options import resolve_target
-from orgflow.commands.progress import heartbeat
+from orgflow.commands.progress import report_elapsed
 from orgflow.commands.server import deployer_of
 from orgflow.commands.session import Session
 
@@ -156,7 +156,7 @@ def test_what_cannot_be_served(tmp_path: Path) -> None:
 
 def test_time_is_reported_while_something_takes_long() -> None:
     said: list[str] = []
-    with heartbeat(said.append, 0.01):
+    with report_elapsed(said.append, 0.01):
         time.sleep(0.2)
     count = len(said)
     assert count > 1

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from bpmn_text import process
 from cli_cases import LINEAR, orgflowc
-from orgflow.commands.configuration import _fits
+from orgflow.commands.configuration import _matches_pattern
 from orgflow.frontends.bpmn.reading import SUPPRESS
 
 from orgflow_ir.reporting.suppression import KEY
@@ -223,7 +223,7 @@ def test_sarif_says_so(folder: Path) -> None:
 def test_patterns(path: str, pattern: str, fits: bool) -> None:
     from pathlib import PurePosixPath
 
-    assert _fits(PurePosixPath(path), pattern) is fits
+    assert _matches_pattern(PurePosixPath(path), pattern) is fits
 
 
 # -- folders ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from orgflow.commands import configuration
 from orgflow.commands.autofix import Fixer, Read
-from orgflow.commands.language_server.positions import Lines, Span, TextEdit, edits
+from orgflow.commands.language_server.positions import Lines, Span, TextEdit, diff_edits
 from orgflow.commands.suppressions import Acceptance
 from orgflow.compilation.model_checks import check_gaps, needs_diagram
 from orgflow.compilation.reading import load_model
@@ -199,15 +199,15 @@ class Document:
         changes = self._edits(fixer.fixed(self.source))
         if not changes:
             return None
-        found = tuple(
+        findings = tuple(
             f
             for f in self.findings
             if f.diagnostic.fix is not None and f.diagnostic.fix.applicability == "safe"
         )
-        return Offer("Apply all safe fixes of orgflow", found, changes, True)
+        return Offer("Apply all safe fixes of orgflow", findings, changes, True)
 
     def _edits(self, fixed: SourceFile) -> tuple[TextEdit, ...]:
-        return tuple(edits(self.text, fixed.data.decode(self._codec, "surrogateescape")))
+        return tuple(diff_edits(self.text, fixed.data.decode(self._codec, "surrogateescape")))
 
     def _suppression(self, finding: Finding) -> Offer | None:
         """The attribute that suppresses a finding at its element, up to the reason: without one it

@@ -76,7 +76,7 @@ class Lines:
         return Span(offset, max(offset, self._starts[line] + len(self.row(line))))
 
 
-def edits(old: str, new: str) -> list[TextEdit]:
+def diff_edits(old: str, new: str) -> list[TextEdit]:
     """The changed lines between two versions of a text."""
     was, now = old.splitlines(keepends=True), new.splitlines(keepends=True)
     same = 0

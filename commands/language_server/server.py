@@ -168,7 +168,7 @@ class OrgflowServer(LanguageServer):
         if d.element is not None:
             data["element"] = d.element
         return lsp.Diagnostic(
-            range=_range(document.lines, finding.span),
+            range=_span_range(document.lines, finding.span),
             severity=_SEVERITIES[d.severity],
             code=d.code,
             code_description=lsp.CodeDescription(href=address) if address is not None else None,
@@ -183,7 +183,7 @@ class OrgflowServer(LanguageServer):
         places = [(r.message, r.loc, r.element) for r in d.related]
         if d.loc is not None and not document.holds(d.loc):
             places.insert(0, ("the place of this finding", d.loc, None))
-        found = []
+        information = []
         for message, loc, element in places:
             if loc is not None and loc.line is not None and not document.holds(loc):
                 uri = from_fs_path(os.path.abspath(loc.file))
@@ -191,10 +191,12 @@ class OrgflowServer(LanguageServer):
                 where = lsp.Range(start, start)
             else:
                 uri = from_fs_path(document.path)
-                where = _range(document.lines, document.span(loc, element))
+                where = _span_range(document.lines, document.span(loc, element))
             if uri is not None:
-                found.append(lsp.DiagnosticRelatedInformation(lsp.Location(uri, where), message))
-        return found
+                information.append(
+                    lsp.DiagnosticRelatedInformation(lsp.Location(uri, where), message)
+                )
+        return information
 
     async def actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         """The possible actions for the findings in a range, and for all findings."""
@@ -205,14 +207,14 @@ class OrgflowServer(LanguageServer):
 
         def asked(kind: str) -> bool:
             return wanted is None or any(
-                kind == w or kind.startswith(f"{w}.") for w in map(_value, wanted)
+                kind == w or kind.startswith(f"{w}.") for w in map(_kind_value, wanted)
             )
 
         by_hand = params.context.trigger_kind != lsp.CodeActionTriggerKind.Automatic
 
         def offers() -> tuple[list[Offer], Offer | None]:
             here = _offset_span(document, params.range)
-            touched = tuple(f for f in document.findings if _touches(f.span, here))
+            touched = tuple(f for f in document.findings if _ranges_touch(f.span, here))
             quick = document.offers(touched) if asked("quickfix") else []
             every = asked(FIX_ALL) and (wanted is not None or by_hand)
             return quick, document.fix_all() if every else None
@@ -232,7 +234,7 @@ class OrgflowServer(LanguageServer):
         self, opened: OpenDocument, offer: Offer, kind: str, document: Document
     ) -> lsp.CodeAction:
         changes = [
-            lsp.TextEdit(_range(document.lines, edit.span), edit.text) for edit in offer.edits
+            lsp.TextEdit(_span_range(document.lines, edit.span), edit.text) for edit in offer.edits
         ]
         workspace = self.client_capabilities.workspace
         versioned = (
@@ -270,8 +272,8 @@ class OrgflowServer(LanguageServer):
                 return None
             parts = []
             if element is not None:
-                kind = _words(type(element).__name__)
-                parts.append(f"**{kind}** {_code(element.label)}")
+                kind = _split_words(type(element).__name__)
+                parts.append(f"**{kind}** {_label_code(element.label)}")
             for d in about:
                 parts.append(
                     f"**{d.code} {d.name}**: {d.message}" + (f"\n\n{d.help}" if d.help else "")
@@ -283,7 +285,7 @@ class OrgflowServer(LanguageServer):
                 return None
             text = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n".join(parts))
             span = document.span(element.loc, None) if element is not None else None
-            return lsp.Hover(text, _range(document.lines, span) if span is not None else None)
+            return lsp.Hover(text, _span_range(document.lines, span) if span is not None else None)
 
         with contextlib.suppress(Cancelled):
             return await self.in_thread(look)
@@ -294,7 +296,7 @@ def _is_model(path: str, text: str) -> bool:
     return path.endswith((".bpmn", ".bpmn2")) or (path.endswith(".xml") and BPMN_NAMESPACE in text)
 
 
-def _range(lines: Lines, span: Span) -> lsp.Range:
+def _span_range(lines: Lines, span: Span) -> lsp.Range:
     start, end = lines.position(span.start), lines.position(span.end)
     return lsp.Range(lsp.Position(*start), lsp.Position(*end))
 
@@ -307,20 +309,20 @@ def _offset_span(document: Document, asked: lsp.Range) -> Span:
     )
 
 
-def _touches(one: Span, other: Span) -> bool:
-    return one.start <= other.end and other.start <= one.end
+def _ranges_touch(span: Span, other: Span) -> bool:
+    return span.start <= other.end and other.start <= span.end
 
 
-def _value(kind: str | lsp.CodeActionKind) -> str:
+def _kind_value(kind: str | lsp.CodeActionKind) -> str:
     return kind.value if isinstance(kind, lsp.CodeActionKind) else kind
 
 
-def _words(name: str) -> str:
+def _split_words(name: str) -> str:
     """`UserTask` as user task."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
-def _code(label: str) -> str:
+def _label_code(label: str) -> str:
     return f"`{label.replace('`', ' ')}`"
 
 
@@ -330,7 +332,7 @@ def _first_section(page: str) -> str:
     return " ".join(section.partition("\n")[2].split())
 
 
-def serve() -> None:
+def serve_editor() -> None:
     """Speak the protocol on standard input and output until the client leaves."""
     server = OrgflowServer()
 

@@ -9,7 +9,6 @@ there.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -346,6 +345,8 @@ def _parameters(group: XmlElement, local: str) -> Iterator[Parameter]:
             if kind in ("list", "map") and _shows_entries(child.children[0]):
                 language = kind
             elif kind in ("list", "map"):
+                import json  # of few bindings: `check` needs it for nothing else
+
                 text = json.dumps(_structure(child.children[0]), ensure_ascii=False)
                 language = "nested"
             yield Parameter(name=child.attrs.get("name", ""), text=text, language=language)

@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 from orgflow.commands import lsp as lsp_command
 from orgflow.commands.autofix import Fixer
 from orgflow.commands.language_server.documents import Document
-from orgflow.commands.language_server.positions import Lines, Position, edits
+from orgflow.commands.language_server.positions import Lines, Position, diff_edits
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.plugins import Registry
@@ -256,10 +256,10 @@ def test_positions_there_and_back(unit: str) -> None:
 )
 def test_edits_make_the_new_text(old: str, new: str) -> None:
     text = old
-    for edit in reversed(edits(old, new)):
+    for edit in reversed(diff_edits(old, new)):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
     assert text == new
-    assert bool(edits(old, new)) == (old != new)
+    assert bool(diff_edits(old, new)) == (old != new)
 
 
 @pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16", "no-such", "UTF-8"])

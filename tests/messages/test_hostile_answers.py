@@ -16,7 +16,7 @@ from orgflow.agents.discovery.agent import discover_with_model
 from orgflow.agents.discovery.baselines import discover_by_clusters, discover_in_one_call
 from orgflow.agents.discovery.described import UnusableProcess, read_saved
 from orgflow.agents.discovery.discover import Discovery, group_messages
-from orgflow.commands.discover import json_text, outline
+from orgflow.commands.discover import json_text, outline_processes
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
 from scripted_reader import SHOWN_MESSAGE
@@ -45,7 +45,7 @@ def check(found: Discovery) -> None:
         for _, made in compiler.compile_separately(request, ctx):
             assert all(str(artifact.text).encode() for artifact in made.artifacts)
     assert [d for d in ctx.diagnostics if d.severity is Severity.ERROR] == []
-    assert (outline(found) + json_text(found)).encode()
+    assert (outline_processes(found) + json_text(found)).encode()
 
 
 @pytest.mark.parametrize("seed", seeds(120))

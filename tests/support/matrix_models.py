@@ -3,7 +3,7 @@ analyses derive."""
 
 from __future__ import annotations
 
-from orgflow.commands.list import matrix
+from orgflow.commands.list import support_matrix
 
 from orgflow_ir.model import (
     Event,
@@ -172,7 +172,7 @@ DERIVED = {
 
 
 def cells(registry: Registry, target: str) -> dict[str, str]:
-    head, *rows = matrix(registry)
+    head, *rows = support_matrix(registry)
     column = head.index(target)
     return {row[0]: row[column] for row in rows}
 

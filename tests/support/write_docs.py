@@ -20,7 +20,7 @@ from orgflow.agents.model_client.settings import KEY, NAME, URL, ModelSettings, 
 from orgflow.agents.model_client.settings import KEYS as MODEL_KEYS
 from orgflow.cli import orgflowc
 from orgflow.commands.configuration import SUPPRESS_KEYS, TOP_LEVEL
-from orgflow.commands.list import constructs, matrix
+from orgflow.commands.list import list_constructs, support_matrix
 from orgflow.commands.rule_settings import LEVELS
 from orgflow.passes.presets import BPMNLINT, PRESETS, presets_with
 
@@ -234,8 +234,8 @@ def targets(registry: Registry) -> str:
         "target does not distinguish them. `orgflowc list constructs --matrix` prints this table "
         "including installed plugins.",
     )
-    head, *rows = matrix(registry)
-    words = constructs(registry)
+    head, *rows = support_matrix(registry)
+    words = list_constructs(registry)
     lines.append("")
     lines += table(
         ("construct", "", *(f"[{name}](#{name})" for name in head[1:])),

@@ -221,8 +221,8 @@ def test_kept_results_of_check_depend_on_the_forms(
 
 
 def test_contexts_of_a_session_have_the_folders(tmp_path: Path) -> None:
-    from orgflow.commands.inputs import expand
+    from orgflow.commands.inputs import expand_folders
 
     session = Session()
-    expand((str(tmp_path), "x.bpmn"), session)
+    expand_folders((str(tmp_path), "x.bpmn"), session)
     assert session.context().folders == (str(tmp_path),)

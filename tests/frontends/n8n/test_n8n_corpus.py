@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from n8n_restore import kept, leaves, missing, node_of, wires_of
 from orgflow import compiler
-from orgflow.compilation.frontend_choice import choose_frontend
-from orgflow.compilation.reading import load_model
+from orgflow.compilation.reading import choose_frontend, load_model
 from orgflow.frontends.n8n.frontend import N8nFrontend
 
 from orgflow_ir.model import Model

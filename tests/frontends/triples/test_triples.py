@@ -6,7 +6,7 @@ import random
 
 import orgflow
 import pytest
-from orgflow.compilation.frontend_choice import choose_frontend
+from orgflow.compilation.reading import choose_frontend
 from orgflow.frontends.triples.frontend import TriplesFrontend
 
 from orgflow_ir.model import Event, Gateway, Model, Task

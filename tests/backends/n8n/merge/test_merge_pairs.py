@@ -13,7 +13,7 @@ from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.merge.merge import merge_workflows
 from orgflow.backends.n8n.verify.reference import compile_references
 from orgflow.backends.n8n.verify.verify import verify_process
-from orgflow.compilation.frontend_choice import select_frontend
+from orgflow.compilation.reading import select_frontend
 from orgflow.compiler import compile_model
 
 from orgflow_ir.model import Model
