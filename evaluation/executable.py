@@ -19,7 +19,7 @@ from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.evaluation.tables import csv_text
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.flow.concurrency.concurrent_waits import concurrent_waits
+from orgflow_ir.flow.concurrency.model_concurrency import concurrent_waits
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext

@@ -248,7 +248,7 @@ def _covered(flows: list[Flow], ctx: PassContext) -> bool:
     from orgflow_ir.program.syntax import ConditionError
     from orgflow_ir.work.gateway_decisions import DecisionMemory
 
-    read = ctx.analysis(DecisionMemory, ctx).tree
+    read = ctx.shared(DecisionMemory).tree
     trees = []
     for flow in flows:
         try:

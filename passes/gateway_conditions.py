@@ -172,7 +172,7 @@ def _tree(flow: Flow, ctx: PassContext) -> Tree | None:
     from orgflow_ir.work.gateway_decisions import DecisionMemory
 
     try:
-        return ctx.analysis(DecisionMemory, ctx).tree(flow.condition)
+        return ctx.shared(DecisionMemory).tree(flow.condition)
     except ConditionError:
         return None
 

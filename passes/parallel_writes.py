@@ -78,7 +78,7 @@ def _conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]
                 beside.append((name, one, other))
     if not beside:  # before every expression is parsed to see what is read
         return
-    decisions = ctx.analysis(DecisionMemory, ctx).decisions(graph, DecisionConventions())
+    decisions = ctx.shared(DecisionMemory).decisions(graph, DecisionConventions())
     variables = Variables(graph, decisions, ctx)
     read = {r.variable for r in variables.reads}
     yield from (found for found in beside if found[0] in read)

@@ -429,9 +429,7 @@ def test_plain_compile_imports_only_what_it_uses() -> None:
     rooms = ("orgflow_ir.decisions", "orgflow.frontends.dmn.reader")
     assert not [m for m in modules if m.startswith(rooms) or ".feel" in m]
     work = {m.removeprefix("orgflow_ir.work.") for m in modules if m.startswith("orgflow_ir.work.")}
-    assert work == {
-        "asked_fields", "form_fields", "gateway_decisions", "process_variables", "repetition",
-    }  # fmt: skip
+    assert work == {"asked_fields", "form_fields", "gateway_decisions", "process_variables"}
     pictures = {m for m in modules if m.startswith("orgflow_ir.layout.")}
     assert pictures == {"orgflow_ir.layout.stacking"}
     unused = (

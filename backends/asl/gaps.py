@@ -135,7 +135,7 @@ def _is_read(condition: Expression | None, ctx: PassContext) -> bool:
     if condition is None:
         return False
     try:
-        return ctx.analysis(DecisionMemory, ctx).tree(condition) is not None
+        return ctx.shared(DecisionMemory).tree(condition) is not None
     except ValueError:
         return False
 

@@ -158,7 +158,7 @@ def process_graph(model: Model, process: Process, ctx: PassContext) -> ProcessGr
             scope,
             graph,
             ctx.analysis(plan, graph),
-            ctx.analysis(DecisionMemory, ctx).decisions(graph, CONVENTIONS),
+            ctx.shared(DecisionMemory).decisions(graph, CONVENTIONS),
             ctx,
         )
     _StateNames(result).run()

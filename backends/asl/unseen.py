@@ -97,7 +97,7 @@ class _Search:
         self.decisions: dict[str, dict[str, Decision]] = {}
         for scope in self.scopes:
             graph = ctx.analysis(ControlFlow, scope)
-            memory = ctx.analysis(DecisionMemory, ctx)
+            memory = ctx.shared(DecisionMemory)
             self.decisions[scope.id] = memory.decisions(graph, CONVENTIONS)
             self.variables[scope.id] = Variables(graph, self.decisions[scope.id], ctx)
         self.parents = {

@@ -93,7 +93,7 @@ class _Finder:
             asking, owners = with_gateways(scope, graph)
             if owners:
                 graph = ControlFlow(asking)
-            decisions = self.ctx.analysis(DecisionMemory, self.ctx).decisions(graph, CONVENTIONS)
+            decisions = self.ctx.shared(DecisionMemory).decisions(graph, CONVENTIONS)
             self._deciding[scope.id] = _Deciding(graph, decisions, owners)
         return self._deciding[scope.id]
 

@@ -199,6 +199,15 @@ class PassContext(RunState):
         result: R = hit[1]
         return result
 
+    def shared(self, kind: Callable[[], R]) -> R:
+        """`kind()`, made once for this context: a memory that several stages of a run share. It
+        must not refer to the context."""
+        hit = self._cache.get((kind, 0))
+        if hit is None:
+            hit = self._cache[kind, 0] = (None, kind())
+        result: R = hit[1]
+        return result
+
     def scopes(self, of: Model | Scope) -> tuple[Scope, ...]:
         """Every process and sub-process of a model, or a scope with those in it, outermost first,
         computed once."""

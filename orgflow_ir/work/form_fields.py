@@ -91,8 +91,8 @@ def known_before(graph: ControlFlow) -> dict[str, frozenset[str]]:
 
 
 class ReadFields:
-    """What the gateways of a scope read, as fields of forms: for
-    `ctx.analysis(ReadFields, variables)`, each part computed once, when it is asked for."""
+    """What the gateways of a scope read, as fields of forms: each part computed once, when it is
+    asked for."""
 
     def __init__(self, variables: Variables) -> None:
         self._variables = variables

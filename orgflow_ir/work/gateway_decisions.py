@@ -31,7 +31,6 @@ from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
-    from orgflow_ir.pipeline import PassContext
     from orgflow_ir.program.syntax import Path, Tree
 
 MAX_SOURCES = 3
@@ -202,10 +201,9 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
 
 class DecisionMemory:
     """The decisions of a compile and the trees of its conditions, each computed once:
-    `ctx.analysis(DecisionMemory, ctx)`. Passes, gaps and targets read the same conditions."""
+    `ctx.shared(DecisionMemory)`. Passes, gaps and targets read the same conditions."""
 
-    def __init__(self, ctx: PassContext) -> None:
-        del ctx  # the memory is one of it
+    def __init__(self) -> None:
         self._trees: dict[tuple[str, str | None], Tree | Exception | None] = {}
         self._decided: dict[
             tuple[int, DecisionConventions], tuple[ControlFlow, dict[str, Decision]]

@@ -195,17 +195,3 @@ def _waits(node: Node) -> bool:
         caught = node.position in ("catch", "boundary")
         return caught and any(d.kind in _WAITS for d in node.definitions)
     return isinstance(node, Task) and node.task_type == "receive"
-
-
-def begun_at_once(model: Model) -> frozenset[str]:
-    """Activities that may be active several times at once because of a parallel marker, or that are
-    in such a sub-process."""
-    found: set[str] = set()
-    for scope in model.scopes():
-        for node in scope.nodes:
-            loop = getattr(node, "loop", None)
-            if loop is not None and loop.kind == "multi-instance" and not loop.sequential:
-                found.add(node.id)
-                if isinstance(node, SubProcess):
-                    found |= {n.id for s in node.scopes() for n in s.nodes}
-    return frozenset(found)

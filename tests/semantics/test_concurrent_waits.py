@@ -7,7 +7,8 @@ from game_models import model, sub
 from random_processes import process
 from seeds import at_least, seeds
 
-from orgflow_ir.flow.concurrency.concurrent_waits import OUTSIDE, concurrent_waits
+from orgflow_ir.flow.concurrency.model_concurrency import concurrent_waits
+from orgflow_ir.flow.concurrency.waits import OUTSIDE
 from orgflow_ir.flow.token_game.net import WAITING_EVENTS
 from orgflow_ir.flow.token_game.semantics import Game, State
 from orgflow_ir.model import Event, Loop, Model, Task

@@ -138,6 +138,20 @@ def _signalled(*, done_at_once: bool) -> Model:
     )
 
 
+def _parallel_waits() -> Model:
+    nodes = (
+        Event(id="s", position="start"),
+        Gateway(id="f", gateway_kind="parallel"),
+        Task(id="a", name="Ask", task_type="user"),
+        Task(id="b", name="Answer", task_type="user"),
+        Gateway(id="j", gateway_kind="parallel"),
+        Event(id="e", position="end"),
+    )
+    pairs = ("s f", "f a", "f b", "a j", "b j", "j e")
+    flows = tuple(Flow(id=f"f{n}", source=pair[0], target=pair[2]) for n, pair in enumerate(pairs))
+    return Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),))
+
+
 CAMUNDA = "http://camunda.org/schema/1.0/bpmn"
 DERIVED = {
     "gateway.mixed": _mixed(),
@@ -146,6 +160,7 @@ DERIVED = {
     "mapping": _mapped(),
     "signal.around": _signalled(done_at_once=True),
     "signal.lasting": _signalled(done_at_once=False),
+    "wait.parallel": _parallel_waits(),
     "timer.unsupported": Model(
         id="m",
         processes=(

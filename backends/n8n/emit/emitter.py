@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.plan.inclusive_joins import InclusiveJoin
 
     from orgflow_ir.model.elements import Scope
+    from orgflow_ir.work.form_fields import ReadFields
     from orgflow_ir.work.people import About
     from orgflow_ir.work.process_variables import Variables
     from orgflow_ir.work.tasks import CallMappings, Work
@@ -145,6 +146,13 @@ class CompiledScope:
 
         return Variables(self.graph, self.decisions, self.ctx)
 
+    @cached_property
+    def read_fields(self) -> ReadFields:
+        """What gateways read, as fields of forms."""
+        from orgflow_ir.work.form_fields import ReadFields
+
+        return ReadFields(self.variables)
+
     def name_of(self, element: str) -> str:
         """Name of the node that represents an element (its decision node for a gateway that sets
         its own variable)."""
@@ -201,7 +209,7 @@ def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
         scope,
         graph,
         WorkflowGraph(),
-        ctx.analysis(DecisionMemory, ctx).decisions(graph, CONVENTIONS),
+        ctx.shared(DecisionMemory).decisions(graph, CONVENTIONS),
         _inclusive_joins(scope.body, graph, ctx),
         ctx,
     )
@@ -335,13 +343,14 @@ class _Emitter:
         nodes = self.scope.body.nodes
         if not any(isinstance(node, Task) and node.task_type in kinds for node in nodes):
             return
-        from orgflow.backends.n8n.emit.waiting_alone import is_awaited, waiting_alone
+        from orgflow.backends.n8n.emit.parallel import waiting_alone
+        from orgflow.backends.n8n.plan.wait_constructs import is_awaited
 
         from orgflow_ir.work.form_fields import is_done_by_a_person
 
         people = [node.id for node in nodes if with_forms and is_done_by_a_person(node)]
         tasks = [node for node in nodes if node.id in people or is_awaited(node)]
-        alone = waiting_alone(self.e, tasks, self.ctx)
+        alone = waiting_alone(tasks, self.scope.model, self.ctx)
         self.e.received = alone - frozenset(people)
         if people:
             from orgflow.backends.n8n.emit.forms import plan_forms
@@ -961,10 +970,10 @@ class _Emitter:
         a node that stops the run where it does not hold."""
         if event.construct != "event.catch.conditional":
             return False
-        from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+        from orgflow_ir.flow.concurrency.model_concurrency import concurrency_of
         from orgflow_ir.work.waiting import holding
 
-        if self.ctx.analysis(Concurrency, self.graph).beside(event.id):
+        if concurrency_of(self.scope.model, self.ctx).beside(event.id):
             return False
         words = plain(event.name) or "The event"
         (definition,) = event.definitions

@@ -27,7 +27,6 @@ from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.work.asked_fields import AskedField, Option
 from orgflow_ir.work.form_fields import (
-    ReadFields,
     asked_at_start,
     asked_fields,
     known_before,
@@ -370,7 +369,7 @@ def plan_forms(
     alone = list(people)
     if not alone:
         return {}
-    asked = asked_fields(ctx.analysis(ReadFields, compiled.variables), alone)
+    asked = asked_fields(compiled.read_fields, alone)
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
     known = ctx.analysis(known_before, compiled.graph)
@@ -405,7 +404,7 @@ def plan_start(compiled: CompiledScope, start: str, ctx: PassContext) -> TaskFor
         known = {name for form in compiled.forms.values() for name in form.variables}
         return TaskForm(()) if read <= known else None
     tasks = [t for t, node in graph.nodes.items() if t in compiled.forms and node.kind == "task"]
-    fields = ctx.analysis(ReadFields, compiled.variables)
+    fields = compiled.read_fields
     asked = asked_at_start(fields, tasks, start)
     names = {field.variable for field in asked}
     if not read_at_start(fields, tasks, start) <= names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -104,30 +104,32 @@ def start_key(scope: Scope) -> str:
 Wire = tuple[Port, Port]
 """A connection from an output to an input."""
 
+_Ends = dict[NodeKey, dict[Wire, None]]
+
 
 class Wires(MutableMapping[Wire, str | None]):
     """Connections in order of creation with the flow of each, if any; those of a node are found
     without a search."""
 
     def __init__(self, wires: Mapping[Wire, str | None] | None = None) -> None:
-        self._flows: dict[Wire, str | None] = {}
-        self._leaving: dict[NodeKey, dict[Wire, None]] = {}
-        self._arriving: dict[NodeKey, dict[Wire, None]] = {}
-        for wire, flow in (wires or {}).items():
-            self[wire] = flow
+        self._flows: dict[Wire, str | None] = dict(wires or {})
+        self._index: tuple[_Ends, _Ends] | None = None
+        """By nodes at their sources and at their targets, once somebody asks for those."""
 
     def __getitem__(self, wire: Wire) -> str | None:
         return self._flows[wire]
 
     def __setitem__(self, wire: Wire, flow: str | None) -> None:
         self._flows[wire] = flow
-        self._leaving.setdefault(wire[0].node, {})[wire] = None
-        self._arriving.setdefault(wire[1].node, {})[wire] = None
+        if self._index is not None:
+            for end, by_node in zip(wire, self._index, strict=True):
+                by_node.setdefault(end.node, {})[wire] = None
 
     def __delitem__(self, wire: Wire) -> None:
         del self._flows[wire]
-        del self._leaving[wire[0].node][wire]
-        del self._arriving[wire[1].node][wire]
+        if self._index is not None:
+            for end, by_node in zip(wire, self._index, strict=True):
+                del by_node[end.node][wire]
 
     def __iter__(self) -> Iterator[Wire]:
         return iter(self._flows)
@@ -135,13 +137,30 @@ class Wires(MutableMapping[Wire, str | None]):
     def __len__(self) -> int:
         return len(self._flows)
 
+    def __contains__(self, wire: object) -> bool:
+        return wire in self._flows
+
+    def items(self) -> ItemsView[Wire, str | None]:
+        """See `Mapping`."""
+        return self._flows.items()
+
     def leaving(self, node: NodeKey) -> list[Wire]:
         """The connections from the outputs of a node, in order of creation."""
-        return [*self._leaving.get(node, ())]
+        return [*self._indexed()[0].get(node, ())]
 
     def arriving(self, node: NodeKey) -> list[Wire]:
         """The connections to the inputs of a node, in order of creation."""
-        return [*self._arriving.get(node, ())]
+        return [*self._indexed()[1].get(node, ())]
+
+    def _indexed(self) -> tuple[_Ends, _Ends]:
+        if self._index is None:
+            sources: _Ends = {}
+            targets: _Ends = {}
+            for wire in self._flows:
+                sources.setdefault(wire[0].node, {})[wire] = None
+                targets.setdefault(wire[1].node, {})[wire] = None
+            self._index = sources, targets
+        return self._index
 
 
 class WorkflowGraph:

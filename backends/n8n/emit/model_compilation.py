@@ -21,6 +21,7 @@ from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
 from orgflow.backends.n8n.plan.target_options import version_of
 
 from orgflow_ir.facts import keep
+from orgflow_ir.flow.concurrency.model_concurrency import share_concurrency
 from orgflow_ir.flow.control_flow.calls import called_from
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug
@@ -32,11 +33,12 @@ from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     """Each process with executable content, compiled but not checked."""
     digest = model_hash(model)
-    model = keep(model, "the notes of the workflow", ctx, listeners=True)
+    legal, model = model, keep(model, "the notes of the workflow", ctx, listeners=True)
+    share_concurrency(model, legal, ctx)
     compiled = []
     for process in executable_processes(model):
         for scope in scopes_of(model, process):
-            report_parallel(scope.body, ctx)
+            report_parallel(scope.body, model, ctx)
         compiled.append(compile_process(model, process, ctx)._replace(digest=digest))
     reports = ctx.options.get("errors") == "workflow"
     more = [_compile_failure_report(compiled, ctx)] if reports else []

@@ -133,7 +133,7 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
     for process in family.values():
         for one in scopes_of(model, process):
             graph = ctx.analysis(ControlFlow, one.body)
-            decisions = ctx.analysis(DecisionMemory, ctx).decisions(graph, CONVENTIONS)
+            decisions = ctx.shared(DecisionMemory).decisions(graph, CONVENTIONS)
             read |= dict.fromkeys(path[0] for d in decisions.values() for path in d.coded)
             read |= dict.fromkeys(computed_in(one.body, ctx))
         for call in calls_in(process):

@@ -14,6 +14,7 @@ from orgflow.backends.n8n.plan.target_options import (
     why_no_sender,
 )
 from orgflow.backends.n8n.plan.timed_starts import TIMED_STARTS
+from orgflow.backends.n8n.plan.wait_constructs import wait_uses
 
 from orgflow_ir.flow.control_flow.calls import called_from, callee, takes_everything
 from orgflow_ir.flow.control_flow.graph import ControlFlow
@@ -138,6 +139,16 @@ def _nodes_beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
     assert use.scope is not None
     graph = ctx.analysis(ControlFlow, use.scope)
     return [graph.nodes[n] for n in ctx.analysis(Concurrency, graph).beside(use.element.id)]
+
+
+def why_refused(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why the element of a race is refused: the reason for its own construct."""
+    element = use.element
+    assert isinstance(element, Event | Gateway | SubProcess)
+    verdict = N8N_TARGET.legality(element.construct)
+    assert not isinstance(verdict, Legal)
+    because = verdict.because(use, model, ctx) if verdict.because is not None else ""
+    return because or verdict.reason
 
 
 def leads_on(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -556,6 +567,12 @@ N8N_TARGET = TargetSpec(
             "replace it with exclusive, parallel or inclusive gateways",
         ),
         "split.conditional": Illegal("connections in n8n have no conditions"),
+        "wait.parallel": Legal(
+            "branches run one after the other, and the step of a person or a message is a "
+            "placeholder"
+        ),
+        "wait.race": Illegal(_WAITS, "wait for one of them only", yet=True, because=why_refused),
+        "wait.interrupted": Illegal(_BESIDE, _LATER, yet=True, because=why_refused),
         "timer.unsupported": Illegal(
             "no node supports it",
             "use a time that n8n supports: a duration or a date for a wait, an unlimited "
@@ -596,6 +613,7 @@ N8N_TARGET = TargetSpec(
         listener_uses,
         mapping_uses,
         signal_uses,
+        wait_uses,
     ),
     lowerings=(
         *LISTENERS,

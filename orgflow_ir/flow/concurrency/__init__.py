@@ -1,1 +1,1 @@
-"""Steps that may run, and waits that may be open, at the same time."""
+"""Steps that may be active, and waits that may be open, at the same time: `model_concurrency`."""

@@ -266,3 +266,25 @@ def _runs_beside(node: Node) -> bool:
             for n in node.nodes
         )
     )
+
+
+def may_have_several_tokens(graph: ControlFlow) -> bool:
+    """Whether more than one token may be in a scope; where not, its relation is empty."""
+    scope = graph.scope
+    for node in scope.nodes:
+        exclusive = isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "event")
+        if len(graph.out[node.id]) > 1 and not exclusive:
+            return True
+        if isinstance(node, SubProcess) and node.flavour == "event":
+            return True
+        if isinstance(node, Task | CallActivity | SubProcess) and node.loop is not None:
+            return True
+        if node.extra and _sends_several(node):
+            return True
+        if isinstance(node, Event) and node.trigger == "link" and node.position == "throw":
+            return True  # several events may catch it
+    if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
+        return True
+    starts = all(isinstance(graph.nodes[e], Event) for e in graph.entries)
+    together = isinstance(scope, SubProcess) and scope.flavour != "event"
+    return len(graph.entries) > 1 and (together or not starts)
