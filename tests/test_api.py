@@ -72,6 +72,7 @@ def test_the_lines_of_the_readme_run_as_written() -> None:
     assert ran.stdout.splitlines()[-2:] == ["leave-request.json True", "True"]
 
 
+@pytest.mark.slow
 def test_what_it_exports_is_typed(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

@@ -144,6 +144,7 @@ def test_classes_of_differences() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_bytes_of_two_checkouts(tmp_path: Path) -> None:
     """One of them writes its flowcharts in another way."""
     other = tmp_path / "other"
@@ -439,6 +440,7 @@ def test_a_shared_stop_takes_the_connections_of_the_others() -> None:
     assert not canvas.reads_as_well(one._replace(crossings=each.crossings + 1), each)
 
 
+@pytest.mark.slow
 def test_the_documentation_has_the_figures_of_shared_stops(shared: Path) -> None:
     page = (ROOT / "docs" / "n8n.md").read_text("utf-8")
     assert canvas.HEAD in page

@@ -48,7 +48,10 @@ def entries(folder: Path, cache: str = "cache") -> list[Path]:
     return sorted((folder.parent / f"{folder.name}-{cache}").glob("*"))
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize(
+    "format_",
+    [FORMATS[0], *(pytest.param(format_, marks=pytest.mark.slow) for format_ in FORMATS[1:])],
+)
 @pytest.mark.parametrize("more", [(), ("--target", "n8n"), ("-v", "--strict"), ("--messages",)])
 def test_the_same_bytes_and_the_same_code(
     folder: Path, format_: str, more: tuple[str, ...]

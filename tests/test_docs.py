@@ -357,16 +357,19 @@ def environment(python: Path) -> dict[str, str]:
     )
 
 
+@pytest.mark.slow
 def test_the_tutorial_works_line_by_line(python: Path, tmp_path: Path) -> None:
     assert follow(DOCS / "plugins.md", Shell(tmp_path, environment(python))) >= 12
 
 
+@pytest.mark.slow
 def test_the_tour_works_line_by_line(python: Path, tmp_path: Path, engine: object) -> None:
     for name in ("examples", "docs"):
         (tmp_path / name).symlink_to(ROOT / name)
     assert follow(DOCS / "index.md", Shell(tmp_path, environment(python))) >= 6
 
 
+@pytest.mark.slow
 def test_the_tutorial_on_a_model_works_line_by_line(
     python: Path, tmp_path: Path, engine: object
 ) -> None:
@@ -415,6 +418,7 @@ def test_the_page_on_checking_works_line_by_line(python: Path, tmp_path: Path) -
     assert follow(DOCS / "checking.md", Shell(tmp_path, environment(python))) >= 3
 
 
+@pytest.mark.slow
 def test_the_page_on_ci_works_line_by_line(python: Path, tmp_path: Path) -> None:
     """Its commands, and those in its files for GitHub, GitLab and pre-commit; a new fault fails."""
     models = tmp_path / "models"
@@ -454,10 +458,12 @@ def test_the_page_on_editors_works_line_by_line(python: Path, tmp_path: Path) ->
     assert "source.fixAll.orgflow" in settings["editor.codeActionsOnSave"]
 
 
+@pytest.mark.slow
 def test_the_page_on_texts_works_line_by_line(python: Path, tmp_path: Path) -> None:
     assert follow(DOCS / "text.md", Shell(tmp_path, environment(python))) >= 5
 
 
+@pytest.mark.slow
 def test_the_page_on_messages_works_line_by_line(python: Path, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     assert follow(DOCS / "messages.md", Shell(tmp_path, environment(python), 400)) >= 3

@@ -108,6 +108,7 @@ def test_an_example_is_explained(path: Path) -> None:
     assert "## Connect in n8n" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MODELS, ids=NAMES)
 def test_every_run_of_an_example_on_the_real_engine(
     path: Path, registry: Registry, engine: LocalEngine, capsys: pytest.CaptureFixture[str]

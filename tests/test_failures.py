@@ -195,6 +195,7 @@ def test_work_done_twice(engine: LocalEngine, registry: Registry, leave: Path) -
     assert found[0].failure_stage == "logical"
 
 
+@pytest.mark.slow
 def test_damages_at_random_are_typed(engine: LocalEngine, registry: Registry, leave: Path) -> None:
     """A dropped or a turned wire: no record is without a cause or evidence, few are unknown."""
     rng = random.Random(7)

@@ -221,6 +221,7 @@ def test_a_folder_keeps_its_shape(path: Path) -> None:
     assert with_slack(path.parent / "n8n") == {"Orders", "Orders (called by other files)"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("callee", ["models/parts/order.bpmn", "models/order.bpmn"])
 def test_a_process_of_another_file_is_asked_about_once(
     path: Path, configured: Callable[[str], None], callee: str

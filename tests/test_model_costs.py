@@ -236,6 +236,7 @@ def mails(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [searching, refused], ids=["searching", "refused"])
 def test_discovery_keeps_its_limit(
     mails: Path, answer: Callable[[dict[str, Any]], Scripted], tmp_path: Path
@@ -255,6 +256,7 @@ def test_discovery_keeps_its_limit(
     assert "no price configured" in after
 
 
+@pytest.mark.slow
 def test_discovery_prints_costs_as_data(mails: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     shutil.copytree(mails, store)
@@ -310,6 +312,7 @@ def costs_in(before: str, after: str) -> tuple[float, float]:
     return float(expected[1]), float(used[1])
 
 
+@pytest.mark.slow
 def test_costs_of_a_discovery(mails: Path, tmp_path: Path) -> None:
     shutil.copytree(mails, tmp_path / "store")
     (tmp_path / "orgflow.toml").write_text(PRICES)

@@ -133,6 +133,7 @@ def case(name: str, folder: Path) -> tuple[Answer, tuple[str, ...]]:
     return filled, ("compile", "order.bpmn", "--target", "n8n", "--fill")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recorded", [True, False])
 @pytest.mark.parametrize(("name", "at"), [("model", 1), ("model", 2), ("fill", 3), ("compile", 2)])
 def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Path) -> None:
@@ -213,6 +214,7 @@ Subject: Order {1}
 """
 
 
+@pytest.mark.slow
 def test_a_stopped_discovery_goes_on(tmp_path: Path) -> None:
     """The store keeps the answers, the one in flight among them."""
     texts = ("Please send me an offer.", "Here is the offer.", "I order what you offer.",
@@ -244,6 +246,7 @@ def test_a_stopped_discovery_goes_on(tmp_path: Path) -> None:
     assert (second.code, second.out) == (whole.code, whole.out), second.err
 
 
+@pytest.mark.slow
 def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
     """`eval text` prints what it has, and keeps what was answered."""
     for number in (1, 2, 3):
@@ -272,6 +275,7 @@ def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
     shutil.rmtree(found[1])
 
 
+@pytest.mark.slow
 def test_a_stopped_diagnosis_goes_on(tmp_path: Path) -> None:
     unexplained_failures(tmp_path)
     line = ("run", "order.triples", "--executions", "executions.json", "--json", "--diagnose")
@@ -301,6 +305,7 @@ def test_a_stopped_diagnosis_goes_on(tmp_path: Path) -> None:
     shutil.rmtree(found[1])
 
 
+@pytest.mark.slow
 def test_the_limit_of_tokens_is_for_all_models_of_a_command(tmp_path: Path) -> None:
     answer, _ = case("compile", tmp_path)
     (tmp_path / "second.bpmn").write_text(MODEL.replace('process id="', 'process id="second_'))

@@ -49,6 +49,7 @@ def one_line(ran: Ran) -> str:
 # -- what it makes ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_made_passes_its_own_tests(kind: str, tmp_path: Path) -> None:
     made = orgflowc("new", kind, "white-board", cwd=tmp_path)

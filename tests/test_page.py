@@ -300,6 +300,7 @@ def invoke(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Ran]:
     return run
 
 
+@pytest.mark.slow
 def test_run_writes_the_page(
     invoke: Callable[..., Ran], root: Path, tmp_path: Path, engine: object
 ) -> None:

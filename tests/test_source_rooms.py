@@ -26,8 +26,11 @@ def test_every_room_has_tests(folder: str) -> None:
     assert ROOMS[source_rooms.find_room(folder, ROOMS)]
 
 
-def test_rooms_are_folders_of_the_source() -> None:
-    assert set(ROOMS) <= set(source_rooms.source_folders())
+def test_rooms_are_folders_and_modules_of_the_source() -> None:
+    folders = source_rooms.source_folders()
+    modules = [room for room in ROOMS if (source_rooms.ROOT / room).is_file()]
+    assert set(ROOMS) <= {*folders, *modules}
+    assert all(str(Path(module).parent) in folders for module in modules)
 
 
 def test_what_is_named_is_there() -> None:

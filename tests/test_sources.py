@@ -57,6 +57,7 @@ def steps(workflow: str) -> list[str]:
     return [node["name"] for node in json.loads(workflow)["nodes"]]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plugin")
 def test_a_file_of_two_gigabytes_in_little_memory(log: Path, tmp_path: Path) -> None:
     command = compiling(str(log))
@@ -66,6 +67,7 @@ def test_a_file_of_two_gigabytes_in_little_memory(log: Path, tmp_path: Path) -> 
     assert ran.peak < MOST_PEAK
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plugin")
 def test_two_gigabytes_on_a_pipe_in_little_memory(tmp_path: Path) -> None:
     command = compiling("-")
@@ -94,6 +96,7 @@ def test_a_reader_of_bytes_keeps_its_limit(log: Path, tmp_path: Path, format_: s
     assert ran.peak < MOST_PEAK
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plugin")
 def test_a_file_that_is_too_large_to_be_fixed(log: Path) -> None:
     """The check reads it as a stream; that no fix is made is not silent."""

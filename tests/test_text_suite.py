@@ -263,6 +263,7 @@ def test_texts_by_rules(tmp_path: Path) -> None:
     assert "pass@" not in ran.err
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_documentation_are_those_of_the_command() -> None:
     """A table of docs/text.md; it is written again from the rows that a failure shows."""
     ran = orgflowc("eval", "text", shared_data("pmo"))

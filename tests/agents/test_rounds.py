@@ -170,6 +170,7 @@ def test_shares_of_runs(tmp_path: Path) -> None:
     assert share == share_of_runs(model)
 
 
+@pytest.mark.slow
 def test_the_commands(tmp_path: Path) -> None:
     for name, text in (("descriptions/a.txt", TEXT), ("bpmn/a.bpmn", "")):
         (tmp_path / name).parent.mkdir()

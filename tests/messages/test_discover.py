@@ -314,6 +314,7 @@ def test_phrases() -> None:
     assert text[slice(*best.span)] == best.sentence
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(tmp_path / "store")
     with MessageStore.create(store) as opened:

@@ -323,6 +323,7 @@ def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(json.dumps(SCHEMA)))
 
 
+@pytest.mark.slow
 def test_the_command_asks_the_configured_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

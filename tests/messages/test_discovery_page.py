@@ -240,6 +240,7 @@ def test_texts_are_escaped(stages: Stages) -> None:
     assert "&lt;b&gt;" in page.text("<b>").html
 
 
+@pytest.mark.slow
 def test_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,6 +172,7 @@ def _bpmn(*tasks: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     messages, cases = corpus()
     store, truth = str(tmp_path / "store"), tmp_path / "truth.json"

@@ -112,6 +112,7 @@ def test_more_decisions_than_anybody_can_read(decisions: int, options: int, reas
         read_saved(value, {"m1": 0, "m2": 1})
 
 
+@pytest.mark.slow
 def test_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

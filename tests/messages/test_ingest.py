@@ -172,6 +172,7 @@ def killed_ingests(folder: Path, kills: int, seed: int = 1) -> tuple[int, int, i
         return len(ids), len(set(ids)), words, opened.counts().conversations
 
 
+@pytest.mark.slow
 def test_ingests_killed_at_random_moments_lose_nothing(tmp_path: Path) -> None:
     assert killed_ingests(tmp_path, 4) == (6000, 6000, 6000, 3000)
 

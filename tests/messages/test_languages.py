@@ -86,6 +86,7 @@ def test_short_messages_are_in_the_language_of_their_thread() -> None:
     assert found == ["de", "de", "de", "en", "en"]
 
 
+@pytest.mark.slow
 def test_other_languages_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, text in (("rechnung", RECHNUNG), ("urlaub", URLAUB)):
         (tmp_path / f"{name}.mmd").write_text(text, "utf-8")
@@ -142,6 +143,7 @@ def test_without_a_parser_steps_are_verbs_in_german_and_subjects_elsewhere(
     assert ctx.diagnostics == []
 
 
+@pytest.mark.slow
 def test_a_german_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Six processes with German names, 192 messages: what is found is much more than by chance, and
     steps are named in the words of the people though nothing parses German."""

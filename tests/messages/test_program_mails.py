@@ -23,8 +23,16 @@ def mail(sender: Person, body: str, subject: str = "", number: int = 0) -> Messa
     )
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("marks", [True, False])
+@pytest.mark.parametrize(
+    ("seed", "marks"),
+    [
+        (0, False),
+        *(
+            pytest.param(*more, marks=pytest.mark.slow)
+            for more in ((1, False), (2, False), (0, True), (1, True), (2, True))
+        ),
+    ],
+)
 def test_mail_of_programs_shows_no_process(seed: int, marks: bool) -> None:
     assert discover_processes(program_mails(seed, marks), local_embedder()).processes == ()
 

@@ -21,6 +21,7 @@ from sixteen_mails import sixteen_mails
 from small_corpus import corpus
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "seed"), [("en", 11), ("en", 12), ("de", 11), ("de", 12)])
 def test_four_processes_of_short_threads(language: str, seed: int) -> None:
     mailbox = short_threads(seed, language)

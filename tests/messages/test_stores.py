@@ -648,6 +648,7 @@ def test_the_folder_beside_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (tmp_path / one).stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.slow
 def test_discovery_is_measured(
     location: str, make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

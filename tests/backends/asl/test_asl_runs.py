@@ -83,6 +83,7 @@ def test_unstructured_parallel_work_is_refused_with_the_reason(
     assert any(reason in d.message for d in illegal), [d.message for d in errors]
 
 
+@pytest.mark.slow
 def test_pmo(shared: Path, registry: Registry, referee: Validator, runner: MotoRunner) -> None:
     """Every model that the target can say; `benchmarks/asl_pmo.py` plays all of their runs."""
     refused = {}

@@ -59,6 +59,7 @@ def test_pme_becomes_valid_bpmn_that_comes_back(shared: Path) -> None:
         assert said == []
 
 
+@pytest.mark.slow
 def test_n8n_workflows_become_valid_bpmn(shared: Path) -> None:
     paths = sorted((shared / "data" / "n8n-workflows").glob("*.json"))
     assert len(paths) == 150

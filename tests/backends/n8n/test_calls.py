@@ -603,6 +603,7 @@ def random_caller(seed: int) -> Model:
     return caller.replace(processes=(whole.replace(nodes=changed), part))
 
 
+@pytest.mark.slow
 def test_random_calls(engine: LocalEngine, registry: Registry) -> None:
     runner = LocalRunner(engine)
     for seed in seeds(100):

@@ -191,6 +191,7 @@ def script_rows() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any] | N
             )
 
 
+@pytest.mark.slow
 def test_scripts_have_the_results_of_real_interpreters(engine: LocalEngine, tmp_path: Path) -> None:
     requests, rows = [], list(script_rows())
     made: dict[tuple[str, str], CompiledProcess] = {}

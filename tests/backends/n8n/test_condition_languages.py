@@ -122,6 +122,7 @@ def asking(text: str, language: str | None) -> Model:
     return made.replace(processes=(process.replace(flows=flows),))
 
 
+@pytest.mark.slow
 def test_conditions_on_the_engine(engine: LocalEngine) -> None:
     requests = []
     for text, language, given, _ in ROWS:

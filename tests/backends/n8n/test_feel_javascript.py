@@ -113,6 +113,7 @@ def test_expressions_on_the_engine(engine: LocalEngine) -> None:
     assert [json.loads(found[name]) for name in fields] == list(EXPRESSIONS.values())
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_kit_on_the_engine(engine: LocalEngine) -> None:
     fields, expected = {}, {}
     for folder in sampled_suites(shared_data("dmn-tck")):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import pytest
-from dmn_kit import read_suite, run_javascript, suite_folders
+from dmn_kit import Case, read_suite, run_javascript, suite_folders
 from orgflow.backends.javascript.decision_runtime_code import decision_code
 from orgflow.backends.javascript.feel_code import direct_expression
 from orgflow.backends.javascript.table_code import plain_decision
@@ -143,21 +144,42 @@ def model(draw: random.Random) -> DecisionModel:
     return link(read_dmn(text.encode()))
 
 
+class Tried(NamedTuple):
+    """Code of a decision of a model, and the items that it is tried on."""
+
+    linked: DecisionModel
+    name: str
+    code: str
+    items: list[dict[str, Any]]
+
+
 def differing(
     linked: DecisionModel, name: str, code: str, items: list[dict[str, Any]]
 ) -> list[Any]:
     """Where the code, the runtime and the evaluator do not agree."""
+    return differences([Tried(linked, name, code, items)])[0]
+
+
+def differences(tried: Sequence[Tried]) -> list[list[Any]]:
+    """What is `differing` for each, with one start of Node."""
     programs = [
-        f"{one}\nconst tried = (item) => {{ try {{ return [decision(item)]; }} "
-        f"catch (error) {{ return error.message; }} }};\nreturn {json.dumps(items)}.map(tried);"
-        for one in (code, decision_code(linked, name))
+        f"{code}\nconst tried = (item) => {{ try {{ return [decision(item)]; }} "
+        f"catch (error) {{ return error.message; }} }};"
+        f"\nreturn {json.dumps(one.items)}.map(tried);"
+        for one in tried
+        for code in (one.code, decision_code(one.linked, one.name))
     ]
-    (kind, plain), (other, full) = run_javascript(programs)
-    assert (kind, other) == ("value", "value"), (plain, full, code)
-    evaluated = [evaluation(linked, name, item) for item in items]
+    answers = iter(run_javascript(programs))
+    return [_differing(one, next(answers), next(answers)) for one in tried]
+
+
+def _differing(tried: Tried, plainly: tuple[str, Any], fully: tuple[str, Any]) -> list[Any]:
+    (kind, plain), (other, full) = plainly, fully
+    assert (kind, other) == ("value", "value"), (plain, full, tried.code)
+    evaluated = [evaluation(tried.linked, tried.name, item) for item in tried.items]
     return [
         (item, one, two, three)
-        for item, one, two, three in zip(items, plain, full, evaluated, strict=True)
+        for item, one, two, three in zip(tried.items, plain, full, evaluated, strict=True)
         if isinstance(one, str) != isinstance(two, str)
         or isinstance(one, str) != isinstance(three, str)
         or (not isinstance(one, str) and not same(one, two, three))
@@ -180,7 +202,7 @@ def same(*values: Any) -> bool:
 @pytest.mark.parametrize("seed", seeds(200))
 def test_a_plain_table_decides_as_feel_does(seed: int) -> None:
     draw = random.Random(seed)
-    plain = 0
+    tried: list[Tried] = []
     for _ in range(8):
         made = model(draw)
         name = draw.choice(["Result", "After"])
@@ -189,16 +211,16 @@ def test_a_plain_table_decides_as_feel_does(seed: int) -> None:
         code = plain_decision(made, name, "decision")
         if code is None:
             continue
-        plain += 1
         items = [
             {name: draw.choice(VALUES) for name in ("category", "amount", "vip", "order")}
             for _ in range(60)
         ]
         items += [{name: value for name, value in item.items() if draw.random() < 0.7}
                   for item in items[:20]]  # fmt: skip
-        found = differing(made, name, code, items)
-        assert not found, (found[0], code)
-    assert plain, "no table of this seed is plain"
+        tried.append(Tried(made, name, code, items))
+    assert tried, "no table of this seed is plain"
+    for one, found in zip(tried, differences(tried), strict=True):
+        assert not found, (found[0], one.code)
 
 
 NUMBER_CELLS = ["<= 50", "> 5", "[5..500]", "5", "5, > 50", "-", "not(<= 50)", "not(5, > 50)",
@@ -317,20 +339,20 @@ def _typed(of: str) -> str:
 @pytest.mark.parametrize("seed", seeds(100))
 def test_a_computed_table_decides_as_feel_does(seed: int) -> None:
     draw = random.Random(seed)
-    plain = 0
+    tried: list[Tried] = []
     for _ in range(12):
         made = computed_model(draw)
         name = draw.choice(["Result", "Result", "After"])
         code = None if made.problems else plain_decision(made, name, "decision")
         if code is None:
             continue
-        plain += 1
         items = [{name: draw.choice(values) for name, values in GIVEN.items()} for _ in range(60)]
         items += [{name: value for name, value in item.items() if draw.random() < 0.7}
                   for item in items[:20]]  # fmt: skip
-        found = differing(made, name, code, items)
-        assert not found, (found[0], code)
-    assert plain, "no table of this seed is plain"
+        tried.append(Tried(made, name, code, items))
+    assert tried, "no table of this seed is plain"
+    for one, found in zip(tried, differences(tried), strict=True):
+        assert not found, (found[0], one.code)
 
 
 def test_dates_of_camunda_are_plain() -> None:
@@ -401,11 +423,13 @@ def test_outputs_of_a_required_decision() -> None:
     assert found == ["red", "water", "water", None]
 
 
+@pytest.mark.slow
 def test_the_kit_with_plain_tables(shared: Path) -> None:
     """Each case of the compatibility kit whose decision becomes lines of rules."""
     played = 0
     for folder in suite_folders(shared / "data" / "dmn-tck"):
         suite = read_suite(folder, int(folder.parent.name[-1]))
+        tried: list[tuple[Case, Tried]] = []
         for case in suite.cases:
             try:
                 code = plain_decision(suite.model, case.node, "decision")
@@ -414,8 +438,10 @@ def test_the_kit_with_plain_tables(shared: Path) -> None:
             if code is None:
                 continue
             item = {name: to_json(value) for name, value in case.given.items()}
-            assert not differing(suite.model, case.node, code, [item]), (folder.name, case)
-            played += 1
+            tried.append((case, Tried(suite.model, case.node, code, [item])))
+        for (case, _), found in zip(tried, differences([one for _, one in tried]), strict=True):
+            assert not found, (folder.name, case)
+        played += len(tried)
     assert played >= 400
 
 

@@ -41,6 +41,7 @@ def test_what_depends_on_its_border_is_refused(registry: Registry, name: str) ->
     assert any(e.startswith("OF403") and reason in e for e in errors), errors
 
 
+@pytest.mark.slow
 def test_random_ones(runner: LocalRunner, registry: Registry) -> None:
     played = 0
     for seed in seeds(150):

@@ -107,7 +107,9 @@ def test_a_killed_run_is_tidied_up_by_the_next_command(
     run_killed_and_tidied_up(site, model, command)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL]
+)
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.name)
 def test_ended_in_the_middle(site: Site, moment: Moment, number: int, tmp_path: Path) -> None:
     ended_in_the_middle(site, moment, number, tmp_path)
