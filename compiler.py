@@ -338,7 +338,7 @@ def _is_blocked(ctx: PassContext) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):  # the import system asks for `__path__`
+    if name[:2] == "__":  # the import system asks for `__path__`
         raise AttributeError(name)
     from orgflow.compilation.moved_names import find_moved  # names of version 0.2
 

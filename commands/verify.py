@@ -112,7 +112,7 @@ def command(options: VerifyOptions) -> None:
 
 
 Requests = list[tuple[CompileRequest, PassContext]]
-"""What is compared of each model, with its context."""
+"""The parts of each model that are compared, with its context."""
 
 
 def _read_models(

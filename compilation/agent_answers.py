@@ -10,9 +10,6 @@ from orgflow.compilation.usage_errors import UnknownName, UnsupportedError
 from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
 from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 from orgflow_ir.diagnostics.core_rules import FaultyLeaf
-from orgflow_ir.filling.agent_guards import AgentFailure, produced
-from orgflow_ir.filling.evidence_check import check_evidence
-from orgflow_ir.filling.gap_filling import fill_gaps as answer_gaps
 from orgflow_ir.model import Model
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.pipeline import PassContext
@@ -76,13 +73,15 @@ def fill_gaps(
         check_model(changed, quiet)
         return tuple(d for d in quiet.diagnostics if d.severity is Severity.ERROR)
 
+    from orgflow_ir.filling import gap_filling  # a compilation without agents needs none of it
+
     read_ahead(list_model_texts(model), ctx.services)
     malformed = ctx.has_errors or any(
         d.category is not None and d.category.stops for d in find_errors(model)
     )
-    if malformed:
-        return answer_gaps(model, (), ctx, report_open=report_open).model  # nobody is asked
-    return answer_gaps(model, agents, ctx, find_errors, report_open=report_open).model
+    if malformed:  # nobody is asked
+        return gap_filling.fill_gaps(model, (), ctx, report_open=report_open).model
+    return gap_filling.fill_gaps(model, agents, ctx, find_errors, report_open=report_open).model
 
 
 def read_ahead(texts: Iterable[str], services: Services) -> None:
@@ -104,6 +103,9 @@ def list_model_texts(model: Model) -> tuple[str, ...]:
 def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
     """The model that an agent produces from documents, its evidence compared with them; `None`
     after an error."""
+    from orgflow_ir.filling.agent_guards import AgentFailure, produced  # as above
+    from orgflow_ir.filling.evidence_check import check_evidence
+
     texts = {document.name: document.text for document in documents}
     read_ahead(texts.values(), ctx.services)
     store = ctx.services.store

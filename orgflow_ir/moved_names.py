@@ -129,7 +129,7 @@ class _MovedModule(Loader):
             return
         _warn_of_new_name(module.__name__, new_name, stacklevel=3)
         new = importlib.import_module(new_name)
-        public = {name: value for name, value in vars(new).items() if not name.startswith("__")}
+        public = {name: value for name, value in vars(new).items() if name[:2] != "__"}
         vars(module).update(public)
 
 

@@ -286,7 +286,9 @@ def test_other_code_finds_nothing_of_this(tmp_path: Path, monkeypatch: pytest.Mo
     for other in ({"preset": "strict"}, {"messages": True}, {"target": "n8n"}, {"from_": "bpmn"}):
         changed = CheckOptions(**{**vars(options), **other})
         assert make(changed).find(str(path)) is None
-    monkeypatch.setattr(check_cache, "_code", lambda places: [b"other", *map(os.fsencode, places)])
+    monkeypatch.setattr(
+        check_cache, "_digest_modules", lambda places: [b"other", *map(os.fsencode, places)]
+    )
     assert make(options).find(str(path)) is None
 
 

@@ -38,7 +38,9 @@ PURE = (
 )  # fmt: skip
 """Packages that this Python's own installation lends."""
 
-ABSENT = frozenset({"pytest", "jsonschema", "fcntl", "numpy", "pygls", "lsprotocol"})
+ABSENT = frozenset(
+    {"pytest", "jsonschema", "fcntl", "numpy", "pygls", "lsprotocol", "httpx", "ssl"}
+)
 """What WebAssembly or the borrowed packages lack; some modules import it at the top."""
 
 

@@ -134,8 +134,8 @@ def test_a_save_deploys_again_and_executions_are_followed(
 
 
 def test_several_files_are_watched() -> None:
-    assert serve._listed(["a.bpmn"]) == "a.bpmn is"
-    assert serve._listed(["a.bpmn", "b.bpmn"]) == "a.bpmn, b.bpmn are"
+    assert serve._describe_watched(["a.bpmn"]) == "a.bpmn is"
+    assert serve._describe_watched(["a.bpmn", "b.bpmn"]) == "a.bpmn, b.bpmn are"
 
 
 def test_a_server_that_is_not_installed(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def demands(
 
 
 def find_requirements(node: Tree) -> Iterable[Found]:
-    """What a node requires of its operands, or a variable of the values that it is read from."""
+    """The requirements of a node for its operands, or of a variable for its parts."""
     if isinstance(node, Apply):
         return node.operation.requirements(node)
     if isinstance(node, Variable) and node.reading is not None:

@@ -101,7 +101,7 @@ class OperatorRules(ABC):
 
     @abstractmethod
     def truth_requirements(self, operand: Tree) -> Iterable[Found]:
-        """What an operand of logic has to be."""
+        """The requirements of an operand of logic."""
 
     @abstractmethod
     def equality_requirements(self, tree: Comparison) -> Iterable[Found]:
@@ -117,7 +117,7 @@ class OperatorRules(ABC):
 
     @abstractmethod
     def negative_requirements(self, tree: Negative) -> Iterable[Found]:
-        """What a number with the opposite sign has to be."""
+        """The requirements of a number with the opposite sign."""
 
     # Types.
 
@@ -179,7 +179,7 @@ class OperatorRules(ABC):
         return value(tree.then if self.truth(value(tree.condition)) else tree.otherwise)
 
     def all_truth_requirements(self, tree: Apply) -> Iterable[Found]:
-        """What the operands of logic have to be, or the condition of a choice."""
+        """The requirements of the operands of logic, or of the condition of a choice."""
         operands = tree.operands[:1] if isinstance(tree, Conditional) else tree.operands
         for operand in operands:
             yield from self.truth_requirements(operand)

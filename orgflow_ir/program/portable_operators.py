@@ -19,7 +19,7 @@ from orgflow_ir.program.values import (
 
 
 class PortableRules(TypedRules):
-    """As in Java with typed values but for the following."""
+    """As in Java with typed values except the following."""
 
     name: ClassVar[str] = "portable"
 

@@ -34,7 +34,7 @@ from orgflow_ir.program.values import (
 
 
 class PythonRules(JavaRules):
-    """As in Java but for the following."""
+    """As in Java except the following."""
 
     name: ClassVar[str] = "python"
 

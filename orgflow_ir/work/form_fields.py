@@ -91,8 +91,8 @@ def known_before(graph: ControlFlow) -> dict[str, frozenset[str]]:
 
 
 class ReadFields:
-    """What the gateways of a scope read, as fields of forms: each part computed once, when it is
-    asked for."""
+    """The variables that the gateways of a scope read, as fields of forms: each part is computed
+    once, when it is used."""
 
     def __init__(self, variables: Variables) -> None:
         self._variables = variables
@@ -107,7 +107,7 @@ class ReadFields:
 
     @cached_property
     def by_gateway(self) -> Mapping[str, list[AskedField]]:
-        """What the conditions of each gateway read that nothing in the model sets."""
+        """Variables that the conditions of each gateway read and nothing in the model sets."""
         found: dict[str, list[AskedField]] = {}
         for gateway, decision in self.decisions.items():
             if not decision.coded:

@@ -343,9 +343,7 @@ def test_what_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_numpy_is_missing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import importlib.util
-
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("orgflow.commands.discover.find_spec", lambda name: None)
     assert cli.run(["discover"]) == 2
     assert "pip install 'numpy>=2.0'" in capsys.readouterr().err
 

@@ -1,7 +1,7 @@
 """States of a graph, each examined once in a fixed order, with the path to each.
 
 Everything that explores what n8n may do goes through `Explorer`: worlds (`explore_worlds`), worlds
-together with the token game (`verify`), the versions of a workflow side by side (`diff`), and the
+together with the token game (`verify`), the versions of a workflow in parallel (`diff`), and the
 runs of one workflow with choices of its own (`lint`).
 """
 

@@ -18,7 +18,7 @@ Item = tuple[tuple[str, Scalar], ...]
 unknown, not missing."""
 
 Items = tuple[Item, ...]
-"""What is known of each item on one output or input."""
+"""The known facts about each item on one output or input."""
 
 
 class Partial(NamedTuple):

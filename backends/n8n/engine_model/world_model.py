@@ -210,7 +210,7 @@ class WorldModel:
     def outcomes(
         self, world: World, place: int, *, errors: bool = False, most: int = 1
     ) -> tuple[Outcome, ...]:
-        """What the next node of a running execution can do, as far as its data do not decide."""
+        """The possible steps of the next node of a running execution."""
         return self.engine.outcomes(world.executions[place].config, errors=errors, most=most)
 
     def read_code(self, world: World, place: int, item: Item, code: str) -> Scalar:

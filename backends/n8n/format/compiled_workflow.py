@@ -1,4 +1,4 @@
-"""What a compiled workflow keeps of its compilation: its base, and whether it is only called."""
+"""Data that a compiled workflow keeps of its compilation: its base, whether it is only called."""
 
 from __future__ import annotations
 

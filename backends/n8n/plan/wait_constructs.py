@@ -11,10 +11,10 @@ from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 
 PARALLEL = "wait.parallel"
-"""A step that waits while other branches are under way, or while another step may wait."""
+"""A step that waits while other branches are active, or while another step may wait."""
 
 RACE = "wait.race"
-"""An event that may come while other work is under way, or one of several that are awaited."""
+"""An event that may come while other work is active, or one of several that are awaited."""
 
 INTERRUPTED = "wait.interrupted"
 """An event that ends a wait when it comes, or an end that ends the waits of other branches."""
@@ -33,7 +33,7 @@ def wait_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
 def parallel_waits(model: Model, ctx: PassContext) -> Mapping[str, ConstructUse]:
     """The uses of `wait.parallel` in a model, by element; computed once.
 
-    Tasks of people and receive tasks count beside another wait, catch events beside any other work.
+    User tasks and receive tasks count beside another wait, catch events beside any other work.
     """
     analysis = concurrency_of(model, ctx)
     known = ctx.shared(_ParallelUses).of_model

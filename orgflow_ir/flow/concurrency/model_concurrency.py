@@ -1,5 +1,5 @@
-"""What may be under way at the same time in a model: pairs of steps at any depth, parallel waits,
-races between events, and waits that an event may end.
+"""Elements of a model that may be active at the same time: pairs of steps at any depth, parallel
+waits, races between events, and waits that an event may end.
 
 The one analysis of "at the same time": `concurrency_of(model, ctx)`. In each scope it is the
 relation of `parallel_steps`, which is computed once; this module carries it through sub-processes,
@@ -45,7 +45,7 @@ branches join."""
 
 
 class ConcurrentWait(NamedTuple):
-    """An element that waits while something else is under way.
+    """An element that waits while something else is active.
 
     Attributes:
         element: the element, which is in `scope`.
@@ -145,7 +145,7 @@ class _Found:
 
 
 class ModelConcurrency:
-    """What may be under way at the same time in one instance of each process of a model.
+    """Elements that may be active at the same time in one instance of each process of a model.
 
     No pair is missed, whatever the net; a pair that faults or mutually exclusive data rule out may
     be included. Handlers of compensation are not considered.

@@ -1,5 +1,5 @@
-"""Which elements wait, which events come from outside while something is under way, and which ends
-stop what else is."""
+"""Which elements wait, which events come from outside while something is active, and which ends
+stop the other work."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def handler_starts(handler: SubProcess) -> list[Event]:
 
 
 def stops_others(node: Node) -> bool:
-    """Whether an event ends what else is under way in its scope."""
+    """Whether an event ends the rest of the active work in its scope."""
     return (
         isinstance(node, Event)
         and node.position == "end"

@@ -261,7 +261,7 @@ def test_a_compile_without_decisions_loads_nothing_of_them(model: str) -> None:
     code = (
         "import sys, orgflow\n"
         f"orgflow.compile(orgflow.read({str(root / model)!r}), target='n8n')\n"
-        "rooms = ('orgflow_ir.languages.feel', 'orgflow_ir.decisions', "
+        "rooms = ('orgflow_ir.languages.feel.', 'orgflow_ir.decisions', "
         "'orgflow.backends.javascript.feel', 'orgflow.backends.javascript.decision', "
         "'orgflow.frontends.dmn.', 'zoneinfo')\n"
         "registered = {'orgflow.frontends.dmn.' + n for n in ('frontend', 'names', 'rules')}\n"

@@ -39,7 +39,7 @@ from orgflow.backends.n8n.engine import install
 from orgflow.backends.n8n.engine.node import NodeRuntime
 install.find_node = lambda: NodeRuntime(Path(sys.executable), (24, 0, 0), "test")
 install.npm_command = lambda node: (sys.executable, sys.argv[1], sys.argv[2])
-install.install(print)
+install.install_engine(print)
 """
 
 
