@@ -210,7 +210,7 @@ class Reporter(ABC):
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):  # an import asks for `__path__`
+    if name[:2] == "__":  # an import asks for `__path__`
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from orgflow_ir.moved_names import load_moved_attribute
 
