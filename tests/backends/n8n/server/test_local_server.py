@@ -33,7 +33,8 @@ const http = require('node:http');
 const fs = require('node:fs');
 const { spawn } = require('node:child_process');
 const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-fs.writeFileSync(process.env.HOME + '/pids', JSON.stringify([process.pid, child.pid]));
+fs.writeFileSync(process.env.HOME + '/pids.new', JSON.stringify([process.pid, child.pid]));
+fs.renameSync(process.env.HOME + '/pids.new', process.env.HOME + '/pids'); // whole, or not there
 const owned = process.env.HOME + '/owned';
 http.createServer((asked, answer) => {
   const [path] = asked.url.split('?');
@@ -328,7 +329,8 @@ HANGS = """
 const fs = require('node:fs');
 const { spawn } = require('node:child_process');
 const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-fs.writeFileSync(process.env.HOME + '/pids', JSON.stringify([process.pid, child.pid]));
+fs.writeFileSync(process.env.HOME + '/pids.new', JSON.stringify([process.pid, child.pid]));
+fs.renameSync(process.env.HOME + '/pids.new', process.env.HOME + '/pids'); // whole, or not there
 process.on('SIGTERM', () => {});
 setInterval(() => {}, 1000);
 """
