@@ -155,7 +155,7 @@ def same_form(first: str, second: str) -> bool:
 def compiled_programs() -> tuple[str, ...]:
     """The code of compiled models, each once."""
     texts: dict[str, None] = {}
-    models = [*EXAMPLES.rglob("*.bpmn"), *shared_data("camunda7-executable").rglob("*.bpmn")]
+    models = [*EXAMPLES.rglob("*.bpmn"), *shared_data("camunda7-executable").rglob("*.bpmn*")]
     for model in sorted(models):
         for text in compile(read(model), target="n8n").files.values():
             for node in json.loads(text)["nodes"]:
