@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from orgflow_ir.model.records import NamedTuple
+
 if TYPE_CHECKING:
     from tree_sitter import Node as SyntaxNode
     from tree_sitter import Parser as SyntaxParser
@@ -24,6 +26,14 @@ the text of a token."""
 
 MOST_NESTED = 300
 """Maximum depth of a program that is compared; compiled programs have at most about 40."""
+
+MOST_SHOWN = 30
+"""Maximum number of characters of a faulty text that are shown."""
+
+_FUNCTIONS = frozenset({
+    "function_declaration", "function_expression", "arrow_function", "method_definition",
+    "generator_function", "generator_function_declaration", "class_declaration", "class",
+})  # fmt: skip
 
 _LEFT_OUT = frozenset({";", ",", "(", ")", "{", "}", "[", "]", '"', "'", "`", "${", "comment"})
 """Tokens that the kinds of the nodes around them say, and that mean nothing by themselves."""
@@ -58,6 +68,42 @@ def read_program(
     if root.has_error:
         raise UnreadableProgram("the text is not JavaScript")
     return _FormReader(name_of).form_of(root, 0)
+
+
+class SyntaxFault(NamedTuple):
+    """The first place where a text is not JavaScript: line and column from 1, and what stands
+    there; empty at the end of the text."""
+
+    line: int
+    column: int
+    text: str
+
+
+def find_syntax_fault(code: str) -> SyntaxFault | None:
+    """The first fault of a script, in which `return` and `await` may stand outside of functions;
+    `None` if it is valid."""
+    node = _create_parser().parse(code.encode("utf-8", "surrogatepass")).root_node
+    if not node.has_error:
+        return None
+    while not (node.is_missing or (node.is_error and not any(c.has_error for c in node.children))):
+        node = next(c for c in node.children if c.has_error or c.is_missing)
+    line, _, rest = _text_of(node).partition("\n")
+    row, column = node.start_point
+    return SyntaxFault(row + 1, column + 1, line[:MOST_SHOWN] if line or not rest else "")
+
+
+def returns_value(code: str) -> bool:
+    """Whether a script returns a value or throws an error somewhere outside of its functions."""
+    todo = [_create_parser().parse(code.encode("utf-8", "surrogatepass")).root_node]
+    while todo:
+        node = todo.pop()
+        if node.type == "throw_statement" or (
+            node.type == "return_statement" and any(c.is_named for c in node.children)
+        ):
+            return True
+        if node.type not in _FUNCTIONS:
+            todo.extend(node.children)
+    return False
 
 
 @lru_cache(maxsize=1)

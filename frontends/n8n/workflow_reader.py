@@ -210,12 +210,17 @@ class _Reader:
 
     def _judge(self, steps: list[SourceNode]) -> None:
         if steps and not any(n.starts for n in steps):
+            disabled = [n.name for n in steps if n.trigger]
+            name = f"the workflow `{self.flow.document.name or self.flow.loc.element}`"
             self.flow.report(
                 NoTrigger,
-                "no trigger starts the workflow "
-                f"`{self.flow.document.name or self.flow.loc.element}`",
+                f"the only trigger of {name} is disabled: `{disabled[0]}`"
+                if len(disabled) == 1
+                else f"all triggers of {name} are disabled"
+                if disabled
+                else f"no trigger starts {name}",
                 self.flow.document.path,
-                "add a trigger",
+                "enable it, or add another one" if disabled else "add a trigger",
             )
         for wire, why in self.wiring.dead:
             self.flow.report(

@@ -40,6 +40,14 @@ def check_conditions(report: Report, active: frozenset[int]) -> None:
     for node in report.workflow.nodes:
         if node.index not in active or node.disabled or not node.versioned:
             continue
+        for place in _listed_conditions(node):
+            report.add(
+                UnreadableCondition,
+                node,
+                f"`{node.name}`: its conditions are a list; n8n ignores it, and every item matches",
+                "write an object with `conditions` (the list), `combinator` and `options`",
+                *place,
+            )
         rules = rules_of(node.short, node.version, node.parameters)
         switch = node.short == "switch"
         # a Switch that computes its mode does not have to look at its rules
@@ -61,6 +69,18 @@ def check_conditions(report: Report, active: frozenset[int]) -> None:
         for rule in rules.rules:
             path: Path = ("parameters", *rule.place)
             (_check_second if second else _check_first)(report, node, rule.condition, path)
+
+
+def _listed_conditions(node: Node) -> Iterator[Path]:
+    """The places where a list stands for the object of conditions."""
+    if node.short in ("if", "filter"):
+        if isinstance(node.parameters.get("conditions"), list) and node.parameters["conditions"]:
+            yield ("parameters", "conditions")
+    elif node.short == "switch":
+        values = node.inside("rules", "values")
+        for index, rule in enumerate(values if isinstance(values, list) else ()):
+            if isinstance(rule, Mapping) and isinstance(rule.get("conditions"), list):
+                yield ("parameters", "rules", "values", index, "conditions")
 
 
 def _check_second(report: Report, node: Node, condition: Condition, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow.backends.n8n.lint.code_checks import check_code
 from orgflow.backends.n8n.lint.code_output import check_code_output
 from orgflow.backends.n8n.lint.condition_checks import check_conditions
 from orgflow.backends.n8n.lint.expressions import (
@@ -16,6 +17,7 @@ from orgflow.backends.n8n.lint.lint_report import Report
 from orgflow.backends.n8n.lint.linted_workflow import Workflow, read_workflows
 from orgflow.backends.n8n.lint.model_input import flow_of, kinds_of
 from orgflow.backends.n8n.lint.node_checks import check_nodes
+from orgflow.backends.n8n.lint.protocol_checks import check_protocols
 from orgflow.backends.n8n.lint.reads import check_early
 from orgflow.backends.n8n.lint.triggers import check_triggers
 from orgflow.backends.n8n.lint.wires import check_wires
@@ -51,6 +53,8 @@ def _lint_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
     check_conditions(report, active)
     check_expressions(report, active)
     check_code_output(report, active)
+    check_code(report, active)
+    check_protocols(report, active)
     check_wires(report)
     check_triggers(report, others)
     walk = _walk_runs(flow)

@@ -63,8 +63,14 @@ class Workflow:
 
     @property
     def ordered(self) -> bool:
-        """Whether it runs in the order v1."""
-        return self.document.order == "v1"
+        """Whether it runs in the order v1: its settings say so, or it is a fragment that somebody
+        pastes into a workflow, where new ones have this order."""
+        return self.document.order == "v1" or self.fragment
+
+    @property
+    def fragment(self) -> bool:
+        """Whether the file is what n8n's editor copies: nodes without a workflow around them."""
+        return self.document.raw.keys().isdisjoint(("settings", "name", "id"))
 
     @cached_property
     def by_name(self) -> Mapping[str, Node]:

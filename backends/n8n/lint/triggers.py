@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.emission_rules import OpenAddress
@@ -96,7 +96,37 @@ def _error_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
 # -- schedules -------------------------------------------------------------------------------------
 
 
+_RANGES: Final = {"seconds": 59, "minutes": 59, "hours": 23, "days": 31}
+"""The largest interval of each unit (n8n's `validateInterval`, from version 1.3 of the node)."""
+
+
+def _check_interval(report: Report, node: Node, place: Path, unit: str, amount: float) -> None:
+    """An interval that n8n refuses when it publishes the workflow, which only its log says, or one
+    of hours that never passes, since n8n counts the hours since the last run modulo 24."""
+    most = _RANGES[unit]
+    if 1 <= amount <= most or (unit != "hours" and node.version < 1.3):
+        return
+    refused = node.version >= 1.3
+    report.add(
+        DeadSchedule,
+        node,
+        f"`{node.name}` "
+        + ("never starts" if refused else "starts once and never again")
+        + f": an interval of {amount:g} {unit} is outside of 1 to {most}",
+        {"hours": "use days", "minutes": "use hours", "seconds": "use minutes"}.get(
+            unit, "use weeks or months"
+        ),
+        "parameters",
+        *place,
+    )
+
+
 def _check_schedule(report: Report, node: Node) -> None:
+    for rule in schedule_trigger.repeats(node.short, node.parameters):
+        unit = str(rule.raw.get("field", "days"))
+        amount: Any = rule.raw.get(f"{unit}Interval")
+        if node.short == "scheduleTrigger" and unit in _RANGES and type(amount) in (int, float):
+            _check_interval(report, node, rule.place, unit, amount)
     for rule in schedule_trigger.repeats(node.short, node.parameters):
         cron = rule.cron
         if rule.written is None or not isinstance(cron, str) or cron.startswith("="):

@@ -91,6 +91,13 @@ def parameters(short: str) -> Mapping[str, list[float]] | None:
     return found
 
 
+def offered_values(short: str) -> Mapping[str, Mapping[str, list[float]]] | None:
+    """The values of parameters of a core node that offer fixed ones, each with the versions that
+    offer it; `None` for other nodes."""
+    offered: Mapping[str, Mapping[str, list[float]]] | None = _table()["options"].get(short)
+    return offered
+
+
 # -- by name -------------------------------------------------------------------------------------
 
 _STARTS: Final[Mapping[str, Start]] = {

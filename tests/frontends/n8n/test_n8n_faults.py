@@ -133,9 +133,18 @@ def test_of056_unknown_packages_once_each() -> None:
     assert found[0][2].startswith("`A` and 1 more: the meaning of the package `n8n-nodes-acme`")
 
 
-@pytest.mark.parametrize("nodes", [[STEP], [{**START, "disabled": True}, STEP]])
-def test_of057_no_trigger(nodes: list[dict[str, Any]]) -> None:
-    assert said(workflow(nodes)) == [("OF057", "$", "no trigger starts the workflow `W`")]
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ([STEP], "no trigger starts the workflow `W`"),
+        (
+            [{**START, "disabled": True}, STEP],
+            "the only trigger of the workflow `W` is disabled: `Start`",
+        ),
+    ],
+)
+def test_of057_no_trigger(nodes: list[dict[str, Any]], message: str) -> None:
+    assert said(workflow(nodes)) == [("OF057", "$", message)]
 
 
 def test_an_empty_workflow_or_one_of_notes_needs_no_trigger() -> None:

@@ -52,6 +52,7 @@ def test_the_table_is_what_n8n_has(described: list[dict[str, Any]]) -> None:
     assert stored["types"]["n8n-nodes-base"] == wanted["types"]["n8n-nodes-base"]
     assert stored["versioned"]["n8n-nodes-base"] == wanted["versioned"]["n8n-nodes-base"]
     assert stored["parameters"] == wanted["parameters"]
+    assert stored["options"] == wanted["options"]
     assert len(stored["types"]["@n8n/n8n-nodes-langchain"]) > 100
 
 

@@ -263,9 +263,15 @@ def corpus(shared: Path) -> dict[str, bytes]:
     return found
 
 
-# Looked at one by one: conditions of another shape that are always true (019), and nodes that read
-# from nodes which are not there (024, 037). 2 % of the workflows, and no false alarm.
-WRONG = {"019.json": {"OF439": 2}, "024.json": {"OF442": 1}, "037.json": {"OF442": 1}}
+# Looked at one by one: conditions of another shape that are always true (019), nodes that read from
+# nodes which are not there (024, 037), nodes that answer a webhook which has answered (003, 013), a
+# mode of version 1 (028), and operations of a node for Gmail in one for SMTP (061, 127). 5 % of the
+# workflows, and no false alarm.
+WRONG = {
+    "003.json": {"N8N103": 1}, "013.json": {"N8N103": 2}, "019.json": {"OF439": 2},
+    "024.json": {"OF442": 1}, "028.json": {"N8N115": 1}, "037.json": {"OF442": 1},
+    "061.json": {"N8N115": 2}, "127.json": {"N8N115": 5},
+}  # fmt: skip
 
 
 def test_errors_in_real_workflows_are_the_known_ones(corpus: dict[str, bytes]) -> None:

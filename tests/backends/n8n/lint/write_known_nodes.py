@@ -2,8 +2,8 @@
 
     python write_known_nodes.py NODES.JSON... (each: PACKAGE=path of dist/types/nodes.json)
 
-Only facts that a message needs are taken: which types and versions exist, and which names the
-parameters of the core nodes have in which version.
+Only facts that a message needs are taken: which types and versions exist, which names the
+parameters of the core nodes have in which version, and which values some of them offer.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ CORE = (
     "splitInBatches", "stopAndError", "summarize", "switch", "wait", "webhook",
 )  # fmt: skip
 """Nodes of n8n-nodes-base whose parameters are checked."""
+
+CHOSEN = ("mode", "resume", "operation", "combineBy", "method", "errorType", "unit")
+"""Parameters whose values are checked, where they are a choice among fixed ones."""
 
 
 def versions_of(described: dict[str, Any]) -> list[float]:
@@ -63,6 +66,7 @@ def table(packages: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """The content of the file."""
     types: dict[str, dict[str, list[float]]] = {}
     parameters: dict[str, dict[str, set[float]]] = {}
+    options: dict[str, dict[str, dict[str, set[float]]]] = {}
     versioned: dict[str, list[str]] = {}
     for package, descriptions in packages.items():
         versions: dict[str, set[float]] = defaultdict(set)
@@ -79,6 +83,12 @@ def table(packages: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
                     for version in versions_of(one):
                         if in_version(prop, version):
                             known[prop["name"]].add(version)
+                            if prop["type"] == "options" and prop["name"] in CHOSEN:
+                                chosen = options.setdefault(short, {})
+                                values = chosen.setdefault(prop["name"], defaultdict(set))
+                                for option in prop.get("options", ()):
+                                    if in_version(option, version):
+                                        values[str(option["value"])].add(version)
         types[package] = {k: sorted(v) for k, v in sorted(versions.items())}
     return {
         "n8n": "2.41",
@@ -88,6 +98,14 @@ def table(packages: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             short: {name: sorted(found) for name, found in sorted(known.items())}
             for short, known in sorted(parameters.items())
         },
+        "options": {
+            short: {
+                name: {value: sorted(found) for value, found in sorted(values.items())}
+                for name, values in sorted(known.items())
+                if values
+            }
+            for short, known in sorted(options.items())
+        },
     }
 
 
@@ -96,7 +114,7 @@ def text(value: dict[str, Any]) -> str:
     plain = json.dumps(value["n8n"])
     parts = [f'{{\n"n8n": {plain}']
     parts.append(f'"versioned": {json.dumps(value["versioned"])}')
-    for section in ("types", "parameters"):
+    for section in ("types", "parameters", "options"):
         groups = []
         for group, rows in value[section].items():
             lines = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in rows.items())
