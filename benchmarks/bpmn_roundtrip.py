@@ -27,7 +27,7 @@ from drawing_metrics import Metrics, measure
 from orgflow.backends.bpmn.document import document
 from orgflow.compilation.reading import load_model
 
-from orgflow_ir.layout.keep import drawn
+from orgflow_ir.layout.keep import draw_model
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -186,12 +186,12 @@ def round_trip(
                 trip.wrong.append(f"not valid any more: {path.name}")
         if model.diagram is not None and model.diagram.shapes:
             trip.drawings += 1
-            complete = drawn(model)
+            complete = draw_model(model)
             lost = set(model.diagram.shapes) - set(complete.shapes)
             lost_lines = set(model.diagram.edges) - set(complete.edges)
             trip.kept += not lost and not lost_lines
         if ask is not None:
-            judge(trip, path, document(model, drawn(model)).encode(), ask)
+            judge(trip, path, document(model, draw_model(model)).encode(), ask)
     return trip
 
 
@@ -207,7 +207,7 @@ def laid_out(name: str, paths: list[Path]) -> list[str]:
             continue
         models += 1
         start = time.perf_counter()
-        drawing = drawn(model)
+        drawing = draw_model(model)
         seconds += time.perf_counter() - start
         found: dict[str, Any] = measure(model, drawing)._asdict()
         for key, value in found.items():

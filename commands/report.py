@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
-from orgflow_ir.diagnostics.ordering import ordered
+from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.facts import all_statements
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
@@ -149,7 +149,7 @@ def _list_sections(
         lines += [("result", artifact.path, True) for artifact in artifacts]
     title = models[0].label if len(models) == 1 else source
     yield Section(title, 1, tuple(lines), (), _table_of_processes(models))
-    left = ordered(diagnostics)
+    left = order_diagnostics(diagnostics)
     yield from _list_remaining_work(left, several=len(models) > 1)
     statements = tuple(
         (e.label, s.label, s.text) for model in models for e, s in all_statements(model)

@@ -10,7 +10,7 @@ from orgflow.commands.checking import KeptFixes
 from orgflow.commands.language_server.positions import Lines, diff_edits
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.diagnostics.ordering import ordered
+from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.model.neighbours import noted_neighbours
 from orgflow_ir.model.source import Source, SourceFile
 from orgflow_ir.reporting.sarif_reporter import Replacement
@@ -37,7 +37,7 @@ class SarifFixes:
     def prove(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Look up or try the fixes of findings in the order of reports, and store the results."""
         tried, added = 0, set()
-        for d in ordered(diagnostics):
+        for d in order_diagnostics(diagnostics):
             source = self._sources.get(d.loc.file) if d.loc is not None else None
             if d.fix is None or not d.fix.edits or not isinstance(source, SourceFile):
                 continue

@@ -11,7 +11,7 @@ from orgflow.evaluation.page import BranchRow, ElementRow, Finding
 
 from orgflow_ir.diagnostics import Diagnostic, Step
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.layout.keep import drawn
+from orgflow_ir.layout.keep import draw_model
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -89,7 +89,7 @@ class Canvas:
 
     def __init__(self, model: Model, nodes: NodeTable) -> None:
         self.model, self.nodes = model, nodes
-        self.drawing = drawn(model)
+        self.drawing = draw_model(model)
         self.drawable = element_ids(model)
         graphs = [ControlFlow(scope) for scope in model.scopes()]
         self.elements: dict[str, Node] = {n.id: n for g in graphs for n in _in_order(g)}

@@ -19,7 +19,7 @@ from write_schemas import diagnostics_schema
 
 from orgflow_ir.diagnostics import Diagnostic, Edit, Fix, Related, Severity, Step
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
-from orgflow_ir.diagnostics.ordering import ordered
+from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.model import Task
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins import Registry
@@ -160,7 +160,7 @@ def test_errors_come_first_then_by_place() -> None:
         return diagnostic(loc=loc, severity=severity, related=())
 
     items = [at(1, Severity.WARNING), at(9, Severity.ERROR), at(2, Severity.ERROR)]
-    lines = [d.loc.line for d in ordered(items) if d.loc]
+    lines = [d.loc.line for d in order_diagnostics(items) if d.loc]
     assert lines == [2, 9, 1]
 
 

@@ -46,10 +46,10 @@ class BpmnBackend(Backend):
         from orgflow.backends.bpmn.document import document
         from orgflow.backends.bpmn.edited_bindings import without_outdated
 
-        from orgflow_ir.layout.keep import drawn
+        from orgflow_ir.layout.keep import draw_model
 
         stem = file_stem(model.source)
-        drawing = None if ctx.options.get("diagram") == "no" else drawn(model)
+        drawing = None if ctx.options.get("diagram") == "no" else draw_model(model)
         path = f"{stem}.bpmn"
         text = document(model, drawing)
         current = without_outdated(model, text, ctx)

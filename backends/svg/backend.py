@@ -54,10 +54,10 @@ class SvgBackend(Backend):
         from orgflow.backends.svg.findings import findings_of
         from orgflow.backends.svg.render import element_ids, render, shown_ids
 
-        from orgflow_ir.layout.keep import drawn
+        from orgflow_ir.layout.keep import draw_model
 
         known = element_ids(model)
-        drawing = drawn(model)
+        drawing = draw_model(model)
         shown = shown_ids(model, drawing)
         highlights: dict[str, str] = {}
         listed = findings_of(ctx.diagnostics) if ctx.options.get("findings") == "list" else ()

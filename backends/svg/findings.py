@@ -10,7 +10,7 @@ from orgflow.backends.svg.marks import circle
 from orgflow.backends.svg.words import centred, lines_of
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.layout.text import LINE, wrap
+from orgflow_ir.layout.text import LINE, wrap_text
 
 _ORDER = ("error", "warning", "info")
 _GAP = 8.0
@@ -72,7 +72,7 @@ def legend(
     body: list[str] = []
     at = y + _ABOVE
     for number, finding in enumerate(findings, 1):
-        block = wrap(" ".join(finding.text.split()), wide - _INDENT, 4)
+        block = wrap_text(" ".join(finding.text.split()), wide - _INDENT, 4)
         body.append(circle(x + 8, at + LINE / 2, 8, f"of-badge-{finding.severity}"))
         body += centred([str(number)], x + 8, at + LINE / 2, "of-badge-text")
         body += lines_of(block.lines, x + _INDENT, at + LINE * 0.78, "start")

@@ -11,7 +11,7 @@ from orgflow.backends.svg.nodes import rect
 from orgflow.backends.svg.words import centred, escaped
 
 from orgflow_ir.layout.labels import Space
-from orgflow_ir.layout.text import width
+from orgflow_ir.layout.text import text_width
 from orgflow_ir.model import Element, Model, SubProcess
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
 
@@ -54,9 +54,9 @@ class Look(NamedTuple):
 
     def badge_width(self, element: str) -> float:
         """Shared by all badges of an element."""
-        sign = width(self.signs.get(element, "")) + 8
+        sign = text_width(self.signs.get(element, "")) + 8
         return max(20.0, sign) * (element in self.highlights) + max(
-            16.0, width(self.marks.get(element, "")) + 8
+            16.0, text_width(self.marks.get(element, "")) + 8
         )
 
     def badges(self, element: str, x: float, y: float) -> list[str]:
@@ -65,14 +65,14 @@ class Look(NamedTuple):
         severity = self.highlights.get(element)
         if severity is not None:
             sign = self.signs.get(element, _SIGNS[severity])
-            wide = max(16.0, width(sign) + 6)
+            wide = max(16.0, text_width(sign) + 6)
             found.append(rect((x - wide / 2, y - 8, wide, 16), f"of-badge-{severity}", 8)
                          if wide > 16 else circle(x, y, 8, f"of-badge-{severity}"))  # fmt: skip
             found += centred([sign], x, y, "of-badge-text")
             x -= wide + 4
         mark = self.marks.get(element)
         if mark:
-            wide = max(16.0, width(mark) + 8)
+            wide = max(16.0, text_width(mark) + 8)
             found.append(rect((x - wide / 2, y - 8, wide, 16), "of-badge-taken", 8))
             found += centred([mark], x, y, "of-badge-text")
         return found

@@ -17,7 +17,7 @@ from orgflow.backends.svg.marks import (
 )
 from orgflow.backends.svg.words import centred, lines_of, plain
 
-from orgflow_ir.layout.text import LINE, wrap
+from orgflow_ir.layout.text import LINE, wrap_text
 from orgflow_ir.model import (
     Artifact,
     CallActivity,
@@ -69,11 +69,11 @@ def activity(node: Task | CallActivity | SubProcess, box: Box, *, expanded: bool
     found += markers(shown, x + w / 2, y + h - 11)
     text = " ".join(node.name.split())
     if expanded:
-        block = wrap(text, max(120.0, w - 20), 3)
+        block = wrap_text(text, max(120.0, w - 20), 3)
         found += lines_of(block.lines, x + 12, y + 10 + LINE * 0.8, "start")
         return found
     room = h - 8 - (16 if shown else 0)
-    block = wrap(text, w - 14, max(1, int(room // LINE)))
+    block = wrap_text(text, w - 14, max(1, int(room // LINE)))
     sink = 6 if len(found) > 1 and len(block.lines) > 2 else 0  # below the icon
     found += centred(block.lines, x + w / 2, y + (h - (14 if shown else 0)) / 2 + sink)
     return found
@@ -106,7 +106,7 @@ def gateway(node: Gateway, box: Box) -> list[str]:
 def opaque(node: Opaque, box: Box) -> list[str]:
     """An element outside of BPMN: a dashed box with its name."""
     x, y, w, h = box
-    block = wrap(node.caption, w - 14, 4)
+    block = wrap_text(node.caption, w - 14, 4)
     return [rect(box, "of-node of-dash", 4), *centred(block.lines, x + w / 2, y + h / 2)]
 
 
@@ -165,14 +165,14 @@ def artifact(value: Artifact, box: Box, others: Iterable[tuple[float, ...]] = ()
     if value.artifact_kind == "group":
         found = [rect(box, "of-line of-group", 10)]
         name = " ".join((value.text or value.name).split())
-        block = wrap(name, w - 14, 3)
+        block = wrap_text(name, w - 14, 3)
         return found + centred(block.lines, x + w / 2, y + 8 + LINE * len(block.lines) / 2)
     d = f"M{num(x + 12)} {num(y)}H{num(x)}V{num(y + h)}H{num(x + 12)}"
     top, bottom = _room(box, others)
     drawn = [path(d, "of-line of-soft")]
     most = max(int(bottom == y + h and top == y), int((bottom - top) // LINE))
     if most:
-        block = wrap(plain(value.text or value.name), w - 12, most)
+        block = wrap_text(plain(value.text or value.name), w - 12, most)
         first = top + (bottom - top - block.height) / 2 if bottom - top == h else top
         drawn += lines_of(block.lines, x + 7, first + LINE * 0.8, "start")
     return drawn
@@ -183,7 +183,7 @@ def pool(label: str, box: Box, *, empty: bool) -> list[str]:
     x, y, w, h = box
     found = [rect(box, "of-frame")]
     if empty:
-        block = wrap(label, w - 20, max(1, int(h // LINE)))
+        block = wrap_text(label, w - 20, max(1, int(h // LINE)))
         return found + centred(block.lines, x + w / 2, y + h / 2, "of-bold")
     found.append(rect((x, y, HEADER, h), "of-frame of-header"))
     return found + _upright(label, x + HEADER / 2, y + h / 2, h)
@@ -201,6 +201,6 @@ def lane(label: str, box: Box) -> list[str]:
 
 
 def _upright(label: str, x: float, y: float, height: float) -> list[str]:
-    block = wrap(label, height - 12, 2)
+    block = wrap_text(label, height - 12, 2)
     inner = "".join(centred(block.lines, 0, 0))
     return [f'<g transform="translate({num(x)} {num(y)}) rotate(-90)">{inner}</g>']

@@ -13,9 +13,9 @@ from orgflow.backends.svg.marks import num
 from orgflow.backends.svg.style import style
 from orgflow.backends.svg.words import centred, escaped, lines_of
 
-from orgflow_ir.layout.keep import drawn
-from orgflow_ir.layout.planes import bounds, stacked
-from orgflow_ir.layout.text import LINE, wrap
+from orgflow_ir.layout.keep import draw_model
+from orgflow_ir.layout.planes import find_bounds, stack_planes
+from orgflow_ir.layout.text import LINE, wrap_text
 from orgflow_ir.model import (
     Artifact,
     CallActivity,
@@ -86,7 +86,7 @@ def render(
     Unknown ids have no effect, but elements in a closed sub-process colour that.
 
     - `drawing`: positions (default: the model's own diagram, or a layout); pass the one from
-      `orgflow_ir.layout.keep.drawn` to draw several runs of one model without repeating the layout
+      `orgflow_ir.layout.keep.draw_model` to draw several runs of one model without repeating the layout
     - `theme`: `auto` (follows the reader's setting), `light`, `dark`
     - `highlights`: `error`, `warning` or `info` (or a `Severity`) of an element, for findings and
       for the place where a run left the model: coloured, with a badge; takes precedence over
@@ -101,7 +101,7 @@ def render(
     Each element is a group `<g class="of-el …" data-element="ID">` for styles and scripts of the
     page around it. Raises `ValueError` for an unknown theme or severity.
     """
-    drawing, headings = stacked(model, drawn(model) if drawing is None else drawing)
+    drawing, headings = stack_planes(model, draw_model(model) if drawing is None else drawing)
     special = look(
         model, drawing, {**severities(findings), **(highlights or {})}, taken or run_of(findings),
         marks or {}, notes or {}, numbers(findings),
@@ -184,7 +184,7 @@ def _description(model: Model) -> str:
 
 
 def _extent(drawing: Diagram) -> tuple[float, float, float, float]:
-    left, top, right, bottom = bounds(_items(drawing))
+    left, top, right, bottom = find_bounds(_items(drawing))
     if (left, top, right, bottom) == (0.0, 0.0, 0.0, 0.0):
         return (0.0, 0.0, 2 * _MARGIN, 2 * _MARGIN)
     x, y = left - _MARGIN, top - _MARGIN
@@ -285,10 +285,10 @@ def _labels(drawing: Diagram, elements: Mapping[str, Element]) -> list[str]:
         text = _words(element.name)
         if item.label is not None:
             x, y, w, h = item.label
-            block = wrap(text, max(w, 60.0), max(6, round(h / LINE)))
+            block = wrap_text(text, max(w, 60.0), max(6, round(h / LINE)))
             found += lines_of(block.lines, x + w / 2, y + LINE * 0.8, "middle", "of-halo")
             continue
-        block = wrap(text, _LONG_LABEL, 6)
+        block = wrap_text(text, _LONG_LABEL, 6)
         if isinstance(item, Shape):
             x, y, w, h = item.bounds
             found += lines_of(block.lines, x + w / 2, y + h + LINE, "middle", "of-halo")

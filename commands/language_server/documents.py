@@ -18,7 +18,7 @@ from orgflow.compilation.reading import load_model
 from orgflow.compiler import CHECK, CompileRequest, run_stages
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.diagnostics.ordering import ordered
+from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.model import Model
 from orgflow_ir.model.elements import Element
 from orgflow_ir.model.provenance import elements_by_id
@@ -96,7 +96,7 @@ class Document:
         )
         if self.is_configuration:
             configuration.read_bytes(self.path, self.source.data, self._registry, ctx)
-            return None, tuple(ordered(ctx.diagnostics))
+            return None, tuple(order_diagnostics(ctx.diagnostics))
         ctx.given = [self.path]
         accepted = Acceptance(self._registry, errors=True, whole=False)
         accepted.configure(self.path, ctx)
@@ -109,7 +109,7 @@ class Document:
             run_stages(CHECK, CompileRequest(model, source=self.source, own=own), ctx)
             find_gaps = partial(check_gaps, model, ctx, None)
         accepted.apply(self.path, model, ctx, find_gaps)
-        return model, tuple(ordered(ctx.diagnostics))
+        return model, tuple(order_diagnostics(ctx.diagnostics))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -17,7 +17,7 @@ class FixError(ValueError):
 
 def apply(model: Model, fix: Fix) -> Model:
     """The model after the edits of `fix`, in order. Raises `FixError`."""
-    return _edited(model, fix).done()
+    return _edit_model(model, fix).done()
 
 
 def in_full(model: Model, fix: Fix) -> Fix:
@@ -25,10 +25,10 @@ def in_full(model: Model, fix: Fix) -> Fix:
     they replace, for code that writes elements into a file. Raises `FixError`."""
     if all(edit.action in ("add", "replace", "remove") for edit in fix.edits):
         return fix
-    return fix.replace(edits=_edited(model, fix).edits)
+    return fix.replace(edits=_edit_model(model, fix).edits)
 
 
-def _edited(model: Model, fix: Fix) -> Rewriter:
+def _edit_model(model: Model, fix: Fix) -> Rewriter:
     from orgflow_ir.model.rewriter import EditError, Rewriter  # only where something is fixed
 
     rewriter = Rewriter(model)

@@ -33,16 +33,18 @@ class Grading(NamedTuple):
         does not decide whether a model compiles.
         """
         result: list[Diagnostic] = []
-        for found in diagnostics:
-            if found.code not in self.severities or (
-                not errors and found.severity is Severity.ERROR
+        for diagnostic in diagnostics:
+            if diagnostic.code not in self.severities or (
+                not errors and diagnostic.severity is Severity.ERROR
             ):
-                result.append(found)
+                result.append(diagnostic)
                 continue
-            wanted = self.severities[found.code]
+            wanted = self.severities[diagnostic.code]
             if wanted is None:
                 continue
             if wanted is Severity.ERROR and not errors:
                 wanted = Severity.WARNING
-            result.append(found if wanted is found.severity else found.replace(severity=wanted))
+            result.append(
+                diagnostic if wanted is diagnostic.severity else diagnostic.replace(severity=wanted)
+            )
         return result

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orgflow_ir.layout.cells import words
+from orgflow_ir.layout.cells import fold_spaces
 from orgflow_ir.layout.grid import Link
-from orgflow_ir.layout.layers import columns, place
+from orgflow_ir.layout.layers import assign_columns, place_nodes
 from orgflow_ir.layout.places import Band
 from orgflow_ir.layout.section import Section
-from orgflow_ir.layout.text import wrap
+from orgflow_ir.layout.text import wrap_text
 from orgflow_ir.model import Pool
 
 
@@ -38,14 +38,14 @@ class Plan:
     """Flows that need no separate row."""
 
 
-def arrange(plan: Plan, pairs: Sequence[tuple[str, str]], *, bordered: bool) -> None:
+def arrange_cells(plan: Plan, pairs: Sequence[tuple[str, str]], *, bordered: bool) -> None:
     """Columns and rows for every cell."""
     parts = [e.part for e in plan.entries if e.part is not None]
     cells = {k: c for p in parts for k, c in p.cells.items()}
     arcs = [a for p in parts for a in p.arcs]
     strips = {n for p in parts for n in p.strip}
     nodes = [n for n in cells if n not in strips]
-    layer, back = columns(nodes, arcs, pairs)
+    layer, back = assign_columns(nodes, arcs, pairs)
     for entry in plan.entries:
         entry.first = len(plan.kinds)
         if bordered:
@@ -54,7 +54,7 @@ def arrange(plan: Plan, pairs: Sequence[tuple[str, str]], *, bordered: bool) -> 
             plan.kinds[-1:] = ["box"]
             entry.last = entry.first
             continue
-        _rows(plan, entry.part, layer, back)
+        _add_rows(plan, entry.part, layer, back)
         if bordered and not (entry.part.lanes):
             plan.kinds.append("line")
         entry.last = len(plan.kinds) - 1
@@ -65,17 +65,17 @@ def arrange(plan: Plan, pairs: Sequence[tuple[str, str]], *, bordered: bool) -> 
             link.back = link.id in back
             plan.links.append(link)
         if entry.pool is not None:
-            _band(plan, entry.pool.name, entry.pool.id, entry.first, entry.last)
+            _add_band(plan, entry.pool.name, entry.pool.id, entry.first, entry.last)
 
 
-def _band(plan: Plan, name: str, element: str, first: int, last: int) -> None:
-    room = wrap(words(name), 220.0, 2).width + 24
+def _add_band(plan: Plan, name: str, element: str, first: int, last: int) -> None:
+    room = wrap_text(fold_spaces(name), 220.0, 2).width + 24
     plan.bands.append(Band(element, first, last, max(room, 60.0)))
 
 
-def _rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[str]) -> None:
+def _add_rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[str]) -> None:
     nodes = [n for n in part.cells if n not in part.strip]
-    placed = place(nodes, part.arcs, layer, back, plan.without)
+    placed = place_nodes(nodes, part.arcs, layer, back, plan.without)
     for name, column in placed.column.items():
         part.cells[name].column = column
     if not part.lanes:
@@ -85,7 +85,7 @@ def _rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[s
         plan.free.update((f, at + r) for f, r in placed.free.items())
         used = [*placed.row.values(), *placed.free.values()]
         plan.kinds += ["cells"] * (max(used, default=-1) + 1)
-        _strip(plan, part.strip)
+        _add_strip(plan, part.strip)
         if not used and not part.strip:
             plan.kinds.append("cells")
         return
@@ -106,7 +106,7 @@ def _rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[s
             if part.lane_of[source[flow]] == lane.id:
                 begin, end = placed.column[source[flow]], placed.column[target[flow]]
                 items.append((row, begin + 1, end - 1, "", flow))
-        rows = _compacted(items, part, placed.column)
+        rows = _compact_rows(items, part, placed.column)
         at = len(plan.kinds)
         for (_, _, _, name, flow), row in rows:
             if name:
@@ -114,23 +114,23 @@ def _rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[s
             else:
                 plan.free[flow] = at + row
         plan.kinds += ["cells"] * (max((r for _, r in rows), default=-1) + 1)
-        _strip(plan, [n for n in part.strip if part.lane_of[n] == lane.id])
+        _add_strip(plan, [n for n in part.strip if part.lane_of[n] == lane.id])
         if len(plan.kinds) == at:
             plan.kinds.append("cells")
         plan.kinds.append("line")
         spans[lane.id] = (first, len(plan.kinds) - 1)
-        _band(plan, lane.name, lane.id, *spans[lane.id])
+        _add_band(plan, lane.name, lane.id, *spans[lane.id])
     for lane in reversed(part.lanes):
         inner = [spans[x.id] for x in part.lanes if x.parent == lane.id and x.id in spans]
         if lane.id not in spans and inner:
             spans[lane.id] = (inner[0][0], inner[-1][1])
-            _band(plan, lane.name, lane.id, *spans[lane.id])
+            _add_band(plan, lane.name, lane.id, *spans[lane.id])
 
 
 _Item = tuple[int, int, int, str, str]
 
 
-def _compacted(
+def _compact_rows(
     items: list[_Item], part: Section, column: Mapping[str, int]
 ) -> list[tuple[_Item, int]]:
     """Rows of a lane's own: chains of one row stay together and move up as far as they can without
@@ -146,7 +146,7 @@ def _compacted(
             continue
         chains.append([item])
     taken: list[tuple[int, int, int]] = []
-    found = []
+    placed_items = []
     rows = {item[3]: item[0] for item in items if item[3]}
     corners: dict[str, list[int]] = {}
     for arc in part.arcs:
@@ -160,11 +160,11 @@ def _compacted(
         row = max(over, default=-1) + 1
         taken.append((begin, end, row))
         taken += [(at, at, row) for item in chain for at in corners.get(item[3], ())]
-        found += [(item, row) for item in chain]
-    return found
+        placed_items += [(item, row) for item in chain]
+    return placed_items
 
 
-def _strip(plan: Plan, names: list[str]) -> None:
+def _add_strip(plan: Plan, names: list[str]) -> None:
     if names:
         plan.strip_rows[len(plan.kinds)] = names
         plan.kinds.append("strip")

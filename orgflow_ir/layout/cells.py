@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from orgflow_ir.layout.grid import Cell, Kind, Part
-from orgflow_ir.layout.text import Block, wrap
+from orgflow_ir.layout.text import Block, wrap_text
 from orgflow_ir.model import (
     Artifact,
     CallActivity,
@@ -32,16 +32,16 @@ _TALLEST = 300.0
 Size = tuple[float, float]
 
 
-def words(name: str) -> str:
+def fold_spaces(name: str) -> str:
     """A name as shown in a diagram, with white space folded."""
     return " ".join(name.split())
 
 
 def task_size(name: str, lines: int = 4) -> Size:
     """A size that fits the name in `lines` lines; wider and higher for very long names."""
-    text = words(name)
+    text = fold_spaces(name)
     for wide in (100.0, 120.0, 140.0, 160.0):
-        block = wrap(text, wide - 14)
+        block = wrap_text(text, wide - 14)
         if len(block.lines) <= lines:
             return wide, 80.0
     return 160.0, max(80.0, min(block.height, _TALLEST) + 24)
@@ -78,10 +78,10 @@ def kind_of(node: Node) -> Kind:
 
 def outer_label(node: Node) -> Block | None:
     """The label beside an event or a gateway."""
-    text = words(node.name)
+    text = fold_spaces(node.name)
     if not text or not isinstance(node, Event | Gateway):
         return None
-    return wrap(text, _LABEL, 6)
+    return wrap_text(text, _LABEL, 6)
 
 
 def data_size(value: DataObject) -> Size:
@@ -93,16 +93,16 @@ def note_size(value: Artifact) -> Size:
     """Size of a text annotation or a group."""
     if value.artifact_kind == "group":
         return TASK
-    block = wrap(words(value.text), _NOTE - 12, 12)
+    block = wrap_text(fold_spaces(value.text), _NOTE - 12, 12)
     return _NOTE, max(30.0, block.height + 10)
 
 
-def attach(cell: Cell, events: list[Event]) -> dict[str, float]:
+def attach_events(cell: Cell, events: list[Event]) -> dict[str, float]:
     """Put boundary events on the lower border, the first one at the right; returns their distances
     from the middle. The node is widened if their labels need it."""
     if not events:
         return {}
-    labelled = sum(1 for e in events if words(e.name))
+    labelled = sum(1 for e in events if fold_spaces(e.name))
     count = len(events)
     pitch = _PITCH if labelled > 1 or (labelled and count > 2) else 46.0
     need = (count - 1) * pitch + 60
@@ -132,8 +132,8 @@ def attach(cell: Cell, events: list[Event]) -> dict[str, float]:
 def outer_label_of_boundary(event: Event, *, right: bool) -> Block | None:
     """The label beside a boundary event, which is narrow because the event's line runs down next to
     it."""
-    text = words(event.name)
-    return wrap(text, _PITCH - 14, 5) if text else None
+    text = fold_spaces(event.name)
+    return wrap_text(text, _PITCH - 14, 5) if text else None
 
 
 def put_label(cell: Cell) -> None:

@@ -220,13 +220,13 @@ class Grid:
             self.used.add(piece.line)
             axis, at = piece.line.axis, piece.line.position
             for bucket in range(piece.low // _BUCKET, piece.high // _BUCKET + 1):
-                self._note(self._along.setdefault((piece.line, bucket), []), used)
-                self._note(self._across.setdefault((axis, at, bucket), []), used)
-        for line, turn in turns(path):
+                self._note_use(self._along.setdefault((piece.line, bucket), []), used)
+                self._note_use(self._across.setdefault((axis, at, bucket), []), used)
+        for line, turn in list_turns(path):
             self.turns.setdefault(line, set()).add(turn)
 
     @staticmethod
-    def _note(known: list[Used], used: Used) -> None:
+    def _note_use(known: list[Used], used: Used) -> None:
         if len(known) >= _CROWD:
             for at in range(len(known) - 1, len(known) - 9, -1):
                 u = known[at]
@@ -238,15 +238,17 @@ class Grid:
     def swaps(self, path: Path) -> int:
         """The number of routes with which this one would swap rows in one channel, so that one of
         the two would overlap the other."""
-        return sum((low, high) in self.turns.get(line, ()) for line, (high, low) in turns(path))
+        return sum(
+            (low, high) in self.turns.get(line, ()) for line, (high, low) in list_turns(path)
+        )
 
 
-def turns(path: Path) -> list[tuple[Line, tuple[int, int]]]:
+def list_turns(path: Path) -> list[tuple[Line, tuple[int, int]]]:
     """The vertical channels in which a route continues to the right in another row."""
-    found = []
+    turning_lines = []
     for at in range(1, len(path.pieces) - 1):
         before, piece, after = path.pieces[at - 1 : at + 2]
         onward = before.begin < before.end and after.begin < after.end
         if piece.line.axis == "v" and piece.line.channel and onward:
-            found.append((piece.line, (piece.begin, piece.end)))
-    return found
+            turning_lines.append((piece.line, (piece.begin, piece.end)))
+    return turning_lines

@@ -39,14 +39,14 @@ class Group:
     def add(self, other: Group, dx: float, dy: float) -> None:
         """Add everything in `other`, shifted."""
         for s in other.shapes:
-            label = None if s.label is None else moved(s.label, dx, dy)
-            self.shapes.append(s._replace(box=moved(s.box, dx, dy), label=label))
+            label = None if s.label is None else move_box(s.label, dx, dy)
+            self.shapes.append(s._replace(box=move_box(s.box, dx, dy), label=label))
         for t in other.strokes:
             points = tuple((round(x + dx, 2), round(y + dy, 2)) for x, y in t.points)
-            label = None if t.label is None else moved(t.label, dx, dy)
+            label = None if t.label is None else move_box(t.label, dx, dy)
             self.strokes.append(t._replace(points=points, label=label))
 
 
-def moved(box: Box, dx: float, dy: float) -> Box:
+def move_box(box: Box, dx: float, dy: float) -> Box:
     """A box elsewhere."""
     return (round(box[0] + dx, 2), round(box[1] + dy, 2), box[2], box[3])

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 
 from orgflow_ir.layout.cells import EVENT, data_size, node_size, note_size
 from orgflow_ir.layout.compose import model_group
-from orgflow_ir.layout.connect import connected
+from orgflow_ir.layout.connect import connect_boxes
 from orgflow_ir.layout.group import Box, Group
-from orgflow_ir.layout.labels import meets
+from orgflow_ir.layout.labels import boxes_overlap
 from orgflow_ir.layout.planes import in_plane, plane_of
 from orgflow_ir.model import Artifact, Event, Model, Node, Process, Scope, SubProcess
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
@@ -28,29 +28,29 @@ _LOOSE = 4.0
 many times the area of a layout is replaced by the layout."""
 
 
-def drawn(model: Model) -> Diagram:
+def draw_model(model: Model) -> Diagram:
     """The complete diagram of `model`."""
     kept = model.diagram
-    if kept is None or not _shown(model, kept):
+    if kept is None or not _shows_model(model, kept):
         return _laid_out(model, model_group(model))
     if _far_apart(kept):
         group = model_group(model)
-        width, height = _extent(kept)
+        width, height = _measure_extent(kept)
         if width * height > _LOOSE * group.width * group.height:
             return _laid_out(model, group)
     return _Completion(model, kept).run()
 
 
 def _laid_out(model: Model, group: Group) -> Diagram:
-    found = as_diagram(group, *_MARGIN)
-    return _Completion(model, found).around() if model.artifacts else found
+    diagram = as_diagram(group, *_MARGIN)
+    return _Completion(model, diagram).around() if model.artifacts else diagram
 
 
 def _far_apart(diagram: Diagram) -> bool:
-    return not diagram.edges and max(_extent(diagram)) > _WIDE
+    return not diagram.edges and max(_measure_extent(diagram)) > _WIDE
 
 
-def _extent(diagram: Diagram) -> tuple[float, float]:
+def _measure_extent(diagram: Diagram) -> tuple[float, float]:
     boxes = [s.bounds for s in diagram.shapes]
     return (
         max(x + w for x, _, w, _ in boxes) - min(x for x, _, _, _ in boxes),
@@ -73,7 +73,7 @@ def as_diagram(group: Group, dx: float = 0.0, dy: float = 0.0) -> Diagram:
     return Diagram(shapes=tuple(shapes), edges=tuple(edges))
 
 
-def _shown(model: Model, diagram: Diagram) -> bool:
+def _shows_model(model: Model, diagram: Diagram) -> bool:
     """Whether the diagram draws any node or pool of the model."""
     known = {s.element for s in diagram.shapes}
     nodes = (n.id for scope in model.scopes() for n in scope.nodes)
@@ -104,20 +104,22 @@ class _Completion:
     def run(self) -> Diagram:
         self._whole_processes()
         for process in self.model.processes:
-            self._scope(process)
-        self._pools()
-        self._lines()
+            self._complete_scope(process)
+        self._add_pools()
+        self._add_lines()
         return self.around()
 
     def around(self) -> Diagram:
         """With the artifacts of the collaboration: notes right of everything, and their lines."""
         for thing in self.model.artifacts:
             if thing.artifact_kind != "association" and thing.id not in self.boxes:
-                self._note(thing)
-        self._draw([t for thing in self.model.artifacts for t in _association(thing)], flow=False)
+                self._add_note(thing)
+        self._draw_lines(
+            [t for thing in self.model.artifacts for t in _list_ends(thing)], flow=False
+        )
         return Diagram(shapes=(*self.shapes, *self.added), edges=tuple(self.edges))
 
-    def _note(self, thing: Artifact) -> None:
+    def _add_note(self, thing: Artifact) -> None:
         boxes = self.boxes.values()
         boxed = [b for n, b in self.boxes.items() if n in self.frames] or list(boxes)
         x = max((b[0] + b[2] for b in boxed), default=0.0)
@@ -127,11 +129,11 @@ class _Completion:
             for a in self.model.artifacts
             if thing.id in (a.source, a.target)
         ]
-        near = next((b for e in ends if (b := self._box(e or "")) is not None), None)
+        near = next((b for e in ends if (b := self._find_box(e or "")) is not None), None)
         y = min((b[1] for b in boxes), default=0.0)
         if near is not None:
             y = near[1] + near[3] / 2 - size[1] / 2
-        self._put(thing.id, size, (x + 40, y))
+        self._put_shape(thing.id, size, (x + 40, y))
 
     # -- shapes
 
@@ -155,45 +157,45 @@ class _Completion:
         )
         if not part.processes and not part.pools:
             return
-        x, y = self._below()
+        x, y = self._find_bottom()
         more = as_diagram(model_group(part), x, y)
         for shape in more.shapes:
-            self._add(shape)
+            self._add_shape(shape)
         self.edges += more.edges
 
     def _is_drawn(self, process: Process) -> bool:
         return any(n.id in self.boxes for n in process.nodes)
 
-    def _below(self) -> tuple[float, float]:
+    def _find_bottom(self) -> tuple[float, float]:
         boxes = self.boxes.values()
         return min(b[0] for b in boxes), max(b[1] + b[3] for b in boxes) + 60
 
-    def _add(self, shape: Shape) -> None:
+    def _add_shape(self, shape: Shape) -> None:
         self.added.append(in_plane(shape, self.plane))
         self.boxes[shape.element] = shape.bounds
         self.planes[shape.element] = self.plane
 
-    def _scope(self, scope: Scope) -> None:
+    def _complete_scope(self, scope: Scope) -> None:
         """Nodes that are missing in a scope that is drawn; a closed sub-process stays closed."""
         home = next((n.id for n in scope.nodes if n.id in self.boxes), None)
         if home is not None:
             self.plane = self.planes[home]
             for node in scope.nodes:
                 if node.id not in self.boxes:
-                    self._place(scope, node)
+                    self._place_node(scope, node)
             for value in scope.data_objects:
                 loose = value.data_kind in ("reference", "store-reference")
                 if loose and value.id not in self.boxes:
-                    self._put(value.id, data_size(value), self._below())
+                    self._put_shape(value.id, data_size(value), self._find_bottom())
             for note in scope.artifacts:
                 if note.artifact_kind == "annotation" and note.id not in self.boxes:
-                    self._put(note.id, note_size(note), self._below())
+                    self._put_shape(note.id, note_size(note), self._find_bottom())
             self.plane = 0
         for node in scope.nodes:
             if isinstance(node, SubProcess):
-                self._scope(node)
+                self._complete_scope(node)
 
-    def _place(self, scope: Scope, node: Node) -> None:
+    def _place_node(self, scope: Scope, node: Node) -> None:
         """Right of what leads to it, left of what it leads to, or below everything."""
         width, height = node_size(node)
         if isinstance(node, Event) and node.position == "boundary" and node.attached_to:
@@ -208,35 +210,35 @@ class _Completion:
                 )
                 x = host[0] + host[2] - 26 - EVENT / 2 - 44 * taken
                 box = (max(x, host[0]), host[1] + host[3] - EVENT / 2, EVENT, EVENT)
-                self._add(Shape(element=node.id, bounds=box))
+                self._add_shape(Shape(element=node.id, bounds=box))
                 return
         for flow in scope.flows:
             if flow.target == node.id and flow.source in self.boxes:
                 x, y, w, h = self.boxes[flow.source]
-                self._put(node.id, (width, height), (x + w + 50, y + h / 2 - height / 2))
+                self._put_shape(node.id, (width, height), (x + w + 50, y + h / 2 - height / 2))
                 return
         for flow in scope.flows:
             if flow.source == node.id and flow.target in self.boxes:
                 x, y, w, h = self.boxes[flow.target]
-                self._put(node.id, (width, height), (x - 50 - width, y + h / 2 - height / 2))
+                self._put_shape(node.id, (width, height), (x - 50 - width, y + h / 2 - height / 2))
                 return
-        self._put(node.id, (width, height), self._below())
+        self._put_shape(node.id, (width, height), self._find_bottom())
 
-    def _put(self, name: str, size: tuple[float, float], at: tuple[float, float]) -> None:
+    def _put_shape(self, name: str, size: tuple[float, float], at: tuple[float, float]) -> None:
         """At a place, or as little below it as it takes to lie on nothing."""
         x, y = at
         box: Box = (x, y, *size)
         solid = [
             b
             for n, b in self.boxes.items()
-            if n not in self.frames and self.planes[n] == self.plane and not _holds(b, box)
+            if n not in self.frames and self.planes[n] == self.plane and not _holds_box(b, box)
         ]
-        while any(meets(box, other, 10.0) for other in solid):
+        while any(boxes_overlap(box, other, 10.0) for other in solid):
             y += 20
             box = (x, y, *size)
-        self._add(Shape(element=name, bounds=box))
+        self._add_shape(Shape(element=name, bounds=box))
 
-    def _pools(self) -> None:
+    def _add_pools(self) -> None:
         """A pool that is missing around a process that is drawn."""
         for pool in self.model.pools:
             process = next((p for p in self.model.processes if p.id == pool.process), None)
@@ -249,11 +251,11 @@ class _Completion:
                 right = max(b[0] + b[2] for b in inside) + 30
                 low = max(b[1] + b[3] for b in inside) + 40
                 bounds = (left, top, right - left, low - top)
-                self._add(Shape(element=pool.id, bounds=bounds, horizontal=True))
+                self._add_shape(Shape(element=pool.id, bounds=bounds, horizontal=True))
 
     # -- lines
 
-    def _lines(self) -> None:
+    def _add_lines(self) -> None:
         """Lines for flows that have none, or one that does not lead from node to node."""
         wanted: list[tuple[str, str, str]] = []
         for scope in self.model.scopes():
@@ -264,19 +266,19 @@ class _Completion:
         redraw: set[str] = set()
         for edge in self.edges:
             pair = ends.get(edge.element)
-            if len(edge.waypoints) < 2 or (pair is not None and not self._fits(edge, *pair)):
+            if len(edge.waypoints) < 2 or (pair is not None and not self._fits_ends(edge, *pair)):
                 redraw.add(edge.element)
             else:
                 kept.append(edge)
         self.edges = kept
-        self._draw(wanted, flow=True)
+        self._draw_lines(wanted, flow=True)
         ties: list[tuple[str, str, str]] = []
         for scope in self.model.scopes():
             ties += [(f.id, f.source, f.target) for f in scope.data_flows]
-            ties += [t for thing in scope.artifacts for t in _association(thing)]
-        self._draw(ties, flow=False)
+            ties += [t for thing in scope.artifacts for t in _list_ends(thing)]
+        self._draw_lines(ties, flow=False)
 
-    def _draw(self, wanted: Iterable[tuple[str, str, str]], *, flow: bool) -> None:
+    def _draw_lines(self, wanted: Iterable[tuple[str, str, str]], *, flow: bool) -> None:
         """Lines for those of `wanted` (id, source, target) that have none, where both ends are."""
         have = {e.element for e in self.edges}
         holders = {s.id for s in self.model.scopes() if any(n.id in self.boxes for n in s.nodes)}
@@ -284,16 +286,18 @@ class _Completion:
             (self.planes[n], b) for n, b in self.boxes.items() if n not in self.frames | holders
         ]
         for name, source, target in wanted:
-            one, two = self._box(source), self._box(target)
+            source_box, target_box = self._find_box(source), self._find_box(target)
             plane = self.planes.get(source, self.planes.get(target, 0))
-            if name in have or one is None or two is None:
+            if name in have or source_box is None or target_box is None:
                 continue
             if self.planes.get(target, plane) != plane:
                 continue
-            points = connected(one, two, [b for p, b in solid if p == plane], flow=flow)
+            points = connect_boxes(
+                source_box, target_box, [b for p, b in solid if p == plane], flow=flow
+            )
             self.edges.append(in_plane(Edge(element=name, waypoints=points), plane))
 
-    def _box(self, name: str) -> Box | None:
+    def _find_box(self, name: str) -> Box | None:
         """The box of a shape, or the middle of a line as a box without size."""
         if name in self.boxes:
             return self.boxes[name]
@@ -304,25 +308,27 @@ class _Completion:
         (ax, ay), (bx, by) = edge.waypoints[at : at + 2]
         return ((ax + bx) / 2, (ay + by) / 2, 0.0, 0.0)
 
-    def _fits(self, edge: Edge, source: str, target: str) -> bool:
+    def _fits_ends(self, edge: Edge, source: str, target: str) -> bool:
         for name, point in ((source, edge.waypoints[0]), (target, edge.waypoints[-1])):
             box = self.boxes.get(name)
-            near = box is None or _distance(box, point) <= _FAR
-            if not near and not any(_distance(s, point) <= _FAR for s in self._again(name)):
+            near = box is None or _measure_distance(box, point) <= _FAR
+            if not near and not any(
+                _measure_distance(s, point) <= _FAR for s in self._list_boxes(name)
+            ):
                 return False
         return True
 
-    def _again(self, name: str) -> Iterable[Box]:
+    def _list_boxes(self, name: str) -> Iterable[Box]:
         """All boxes of an element, in whatever plane."""
         return (s.bounds for s in self.shapes if s.element == name)
 
 
-def _association(thing: Artifact) -> Iterator[tuple[str, str, str]]:
+def _list_ends(thing: Artifact) -> Iterator[tuple[str, str, str]]:
     if thing.artifact_kind == "association" and thing.source and thing.target:
         yield thing.id, thing.source, thing.target
 
 
-def _holds(outer: Box, inner: Box) -> bool:
+def _holds_box(outer: Box, inner: Box) -> bool:
     return (
         outer[0] <= inner[0]
         and outer[1] <= inner[1]
@@ -331,7 +337,7 @@ def _holds(outer: Box, inner: Box) -> bool:
     )
 
 
-def _distance(box: Box, point: tuple[float, float]) -> float:
+def _measure_distance(box: Box, point: tuple[float, float]) -> float:
     dx = max(box[0] - point[0], 0.0, point[0] - box[0] - box[2])
     dy = max(box[1] - point[1], 0.0, point[1] - box[1] - box[3])
     return max(dx, dy)

@@ -24,7 +24,7 @@ class Space:
         """How far it is noted already what runs from (or to) a point in a direction."""
 
     @staticmethod
-    def _tiles(box: Box) -> Iterator[tuple[int, int]]:
+    def _list_tiles(box: Box) -> Iterator[tuple[int, int]]:
         x, y, w, h = box
         for column in range(int(x // _TILE), int((x + w) // _TILE) + 1):
             for row in range(int(y // _TILE), int((y + h) // _TILE) + 1):
@@ -32,21 +32,21 @@ class Space:
 
     def add_box(self, box: Box, name: str) -> None:
         """A node or a label."""
-        for tile in self._tiles(box):
+        for tile in self._list_tiles(box):
             self._boxes.setdefault(tile, []).append((box, name))
 
     def add_line(self, points: tuple[Point, ...], name: str) -> None:
         """A line, piece by piece; lines in a bundle count once."""
         for piece in pairwise(points):
-            rest = self._unknown(*piece)
+            rest = self._find_unbundled(*piece)
             if rest is None:
                 continue
             (ax, ay), (bx, by) = rest
             box = (min(ax, bx), min(ay, by), abs(ax - bx), abs(ay - by))
-            for tile in self._tiles(box):
+            for tile in self._list_tiles(box):
                 self._lines.setdefault(tile, []).append((box, name))
 
-    def _unknown(self, a: Point, b: Point) -> tuple[Point, Point] | None:
+    def _find_unbundled(self, a: Point, b: Point) -> tuple[Point, Point] | None:
         """The part of a piece that is in no bundle yet."""
         if a[0] != b[0] and a[1] != b[1]:
             return a, b
@@ -67,19 +67,19 @@ class Space:
 
     def cost(self, box: Box) -> float:
         """The amount of overlap of a label in this box."""
-        boxes = {b for t in self._tiles(box) for b in self._boxes.get(t, ())}
-        lines = {b for t in self._tiles(box) for b in self._lines.get(t, ())}
-        hit = sum(_WORDS for b, _ in boxes if meets(b, box))
-        return hit + sum(_LINE for b, _ in lines if meets(b, box))
+        boxes = {b for t in self._list_tiles(box) for b in self._boxes.get(t, ())}
+        lines = {b for t in self._list_tiles(box) for b in self._lines.get(t, ())}
+        hit = sum(_WORDS for b, _ in boxes if boxes_overlap(b, box))
+        return hit + sum(_LINE for b, _ in lines if boxes_overlap(b, box))
 
 
-def meets(one: Box, other: Box, gap: float = 0.0) -> bool:
+def boxes_overlap(first: Box, second: Box, gap: float = 0.0) -> bool:
     """Whether two boxes overlap rather than only touch."""
     return (
-        one[0] < other[0] + other[2] + gap
-        and other[0] < one[0] + one[2] + gap
-        and one[1] < other[1] + other[3] + gap
-        and other[1] < one[1] + one[3] + gap
+        first[0] < second[0] + second[2] + gap
+        and second[0] < first[0] + first[2] + gap
+        and first[1] < second[1] + second[3] + gap
+        and second[1] < first[1] + first[3] + gap
     )
 
 
@@ -107,17 +107,17 @@ def put_flow_labels(group: Group, blocks: Mapping[str, Block], marked: Container
         block = blocks.get(stroke.element)
         if block is not None:
             key = (stroke.points[0], stroke.points[0][0] == stroke.points[1][0])
-            label = _best(
+            label = _choose_box(
                 space, stroke, block, shared=begins[key] > 1, sign=stroke.element in marked
             )
             space.add_box(label, stroke.element)
             group.strokes[at] = stroke._replace(label=label)
 
 
-def _best(space: Space, stroke: Stroke, block: Block, *, shared: bool, sign: bool) -> Box:
+def _choose_box(space: Space, stroke: Stroke, block: Block, *, shared: bool, sign: bool) -> Box:
     """The cheapest box; not beside a first piece that is `shared` with other flows."""
     best: tuple[float, Box] | None = None
-    for extra, box in _candidates(stroke.points, block, shared, 20.0 if sign else 4.0):
+    for extra, box in _list_candidates(stroke.points, block, shared, 20.0 if sign else 4.0):
         cost = space.cost(box) + extra
         if best is None or cost < best[0]:
             best = (cost, box)
@@ -128,7 +128,7 @@ def _best(space: Space, stroke: Stroke, block: Block, *, shared: bool, sign: boo
     return (round(x, 2), round(y, 2), w, h)
 
 
-def _candidates(
+def _list_candidates(
     points: tuple[Point, ...], block: Block, shared: bool, begin: float
 ) -> Iterator[tuple[float, Box]]:
     """Boxes beside the line with what speaks against each: those near its beginning come first."""

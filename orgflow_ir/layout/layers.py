@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from orgflow_ir.flow.control_flow.graph import dominators
-from orgflow_ir.layout.stacking import Block, merge, postorder
+from orgflow_ir.layout.stacking import Block, list_postorder, merge_blocks
 
 _ROOT = "\x00root"
 _MAX_SPAN = 300
@@ -55,7 +55,7 @@ class _Work:
     without: frozenset[str] = frozenset()
 
 
-def columns(
+def assign_columns(
     nodes: Sequence[str], arcs: Iterable[Arc], together: Iterable[tuple[str, str]] = ()
 ) -> tuple[dict[str, int], frozenset[str]]:
     """The column of each node, and the backward flows. In a pair in `together` (a message's sender
@@ -71,17 +71,17 @@ def columns(
     pairs: dict[str, list[str]] = {}
     _add_pairs(forward, pairs, together)
     if pairs:
-        order = _order(forward, pairs, nodes)
-    layer = _longest(forward, order, pairs)
+        order = _sort_postorder(forward, pairs, nodes)
+    layer = _longest_paths(forward, order, pairs)
     held = {n for others in pairs.values() for n in others}
     for node in order:  # further starts stand close to what they lead to
         if into[node] == 0 and forward[node] and node not in held and node not in pairs:
             layer[node] = max(layer[node], min(layer[a.target] for a in forward[node]) - 1)
-    kept = {a.id for found in forward.values() for a in found}
-    return layer, frozenset(a.id for found in out.values() for a in found if a.id not in kept)
+    kept = {a.id for kept_arcs in forward.values() for a in kept_arcs}
+    return layer, frozenset(a.id for leaving in out.values() for a in leaving if a.id not in kept)
 
 
-def _longest(
+def _longest_paths(
     forward: Mapping[str, list[Arc]], order: Sequence[str], pairs: Mapping[str, list[str]]
 ) -> dict[str, int]:
     layer = dict.fromkeys(order, 0)
@@ -101,10 +101,10 @@ def _least_back(
     right of all ends, with fewer columns."""
     best: tuple[tuple[int, int, int], dict[str, list[Arc]], list[str]] | None = None
     for turned in ({n: arcs[::-1] for n, arcs in out.items()}, out):
-        forward, order = _forward(turned, starts)
+        forward, order = _select_forward(turned, starts)
         if turned is not out:
             forward = {n: arcs[::-1] for n, arcs in forward.items()}
-        layer = _longest(forward, order, {})
+        layer = _longest_paths(forward, order, {})
         kept = sum(map(len, forward.values()))
         ends = max((layer[n] for n, arcs in out.items() if not arcs), default=len(layer))
         rank = (-kept, sum(at > ends for at in layer.values()), max(layer.values(), default=0))
@@ -121,7 +121,7 @@ def _add_pairs(
 ) -> None:
     """The pairs that close no cycle, in order."""
 
-    def reaches(start: str, goal: str) -> bool:
+    def reaches_goal(start: str, goal: str) -> bool:
         seen = {start}
         stack = [start]
         while stack:
@@ -135,11 +135,11 @@ def _add_pairs(
         return False
 
     for source, target in together:
-        if source in forward and target in forward and not reaches(target, source):
+        if source in forward and target in forward and not reaches_goal(target, source):
             pairs.setdefault(source, []).append(target)
 
 
-def _order(
+def _sort_postorder(
     forward: Mapping[str, list[Arc]], pairs: Mapping[str, list[str]], nodes: Sequence[str]
 ) -> list[str]:
     """Post-order of the graph with pairs as arcs: acyclic by construction."""
@@ -164,7 +164,7 @@ def _order(
     return order
 
 
-def _forward(
+def _select_forward(
     out: Mapping[str, list[Arc]], starts: Sequence[str]
 ) -> tuple[dict[str, list[Arc]], list[str]]:
     """Flows without those back to a node on the way, and all nodes in post-order."""
@@ -192,7 +192,7 @@ def _forward(
     return forward, order
 
 
-def place(
+def place_nodes(
     nodes: Sequence[str],
     arcs: Sequence[Arc],
     layer: Mapping[str, int],
@@ -213,19 +213,19 @@ def place(
             work.into.setdefault(arc.target, []).append(arc.source)
     starts = [n for n in flowing if into[n] == 0]
     work.forward = {**work.out, _ROOT: [Arc("", _ROOT, n) for n in starts]}
-    rows, free = _rows(work) if flowing else ({}, {})
-    _loose([n for n in nodes if n not in touched], column, rows)
+    rows, free = _assign_rows(work) if flowing else ({}, {})
+    _place_loose([n for n in nodes if n not in touched], column, rows)
     return Placed(column, rows, free, work.reach)
 
 
-def _loose(nodes: Sequence[str], column: dict[str, int], rows: dict[str, int]) -> None:
+def _place_loose(nodes: Sequence[str], column: dict[str, int], rows: dict[str, int]) -> None:
     below = max(rows.values(), default=-1) + 1
     wide = max(4, min(8, max(column.values(), default=0) + 1))
     for number, node in enumerate(nodes):
         column[node], rows[node] = number % wide, below + number // wide
 
 
-def _rows(work: _Work) -> tuple[dict[str, int], dict[str, int]]:
+def _assign_rows(work: _Work) -> tuple[dict[str, int], dict[str, int]]:
     idom = dominators(_ROOT, {n: [a.target for a in arcs] for n, arcs in work.forward.items()})
     work.children = {n: [] for n in work.forward}
     for node in sorted(idom, key=lambda n: work.layer[n]):
@@ -234,7 +234,7 @@ def _rows(work: _Work) -> tuple[dict[str, int], dict[str, int]]:
     for node in sorted(work.forward, key=lambda n: -work.layer[n]):
         targets = work.forward[node]
         work.height[node] = max((work.height[a.target] + 1 for a in targets), default=0)
-    _pack(work)
+    _pack_blocks(work)
     rows = {_ROOT: 0}
     stack = [_ROOT]
     while stack:
@@ -250,10 +250,10 @@ def _rows(work: _Work) -> tuple[dict[str, int], dict[str, int]]:
     )
 
 
-def _pack(work: _Work) -> None:
+def _pack_blocks(work: _Work) -> None:
     """Offsets of every node's block against its dominator's, bottom-up."""
     blocks: dict[str, Block] = {}
-    for node in postorder(_ROOT, work.children):
+    for node in list_postorder(_ROOT, work.children):
         own = work.layer[node]
         block = Block({own: (0, 0)})
         waiting = dict.fromkeys(work.children[node])
@@ -263,32 +263,32 @@ def _pack(work: _Work) -> None:
             if gap and node != _ROOT:
                 span = Block(dict.fromkeys(gap, (0, 0)))
                 if number == 0 and not arc.side:
-                    block = merge(block, span)[0]
+                    block = merge_blocks(block, span)[0]
                     work.reach[node] = gap[-1]
                 elif arc.id not in work.without:
                     key = "\x00" + arc.id
                     work.inside[key] = node
                     block, work.offset[key] = (
-                        _below(block, span) if arc.side else merge(block, span)
+                        _merge_below(block, span) if arc.side else merge_blocks(block, span)
                     )
             elif arc.target in waiting:
                 del waiting[arc.target]
-                block = _stack(work, block, arc.target, blocks, below=arc.side)
+                block = _stack_block(work, block, arc.target, blocks, below=arc.side)
                 if node != _ROOT and not arc.side:
-                    _widen(block, own, work.offset[arc.target])
+                    _widen_block(block, own, work.offset[arc.target])
         for child in waiting:
-            block = _stack(work, block, child, blocks)
-            _join(work, block, node, child)
+            block = _stack_block(work, block, child, blocks)
+            _keep_way(work, block, node, child)
         blocks[node] = block
 
 
-def _join(work: _Work, block: Block, node: str, join: str) -> None:
+def _keep_way(work: _Work, block: Block, node: str, join: str) -> None:
     """Keep the way free from the branches of `node` up to where they meet."""
     for source in work.into.get(join, ()):
         row = 0
         for _ in range(_CLIMB):
             if source == node:
-                _widen(block, work.layer[join], row)
+                _widen_block(block, work.layer[join], row)
                 break
             if source not in work.above:
                 break
@@ -296,7 +296,7 @@ def _join(work: _Work, block: Block, node: str, join: str) -> None:
             source = work.above[source]
 
 
-def _widen(block: Block, column: int, row: int) -> None:
+def _widen_block(block: Block, column: int, row: int) -> None:
     top, bottom = block.rows[column]
     at = row - block.shift
     block.rows[column] = (min(top, at), max(bottom, at))
@@ -310,22 +310,22 @@ def _main_first(work: _Work, node: str) -> list[Arc]:
     main = max(arcs, key=lambda a: (not a.side, work.height[a.target]))  # the first of equals
     near = work.layer[node] + 1  # ways round something stand next to it
 
-    def place(arc: Arc) -> tuple[bool, bool]:
+    def branch_place(arc: Arc) -> tuple[bool, bool]:
         return (arc.side, work.layer[arc.target] == near)
 
-    return [main, *sorted((a for a in arcs if a is not main), key=place)]
+    return [main, *sorted((a for a in arcs if a is not main), key=branch_place)]
 
 
-def _stack(
+def _stack_block(
     work: _Work, block: Block, child: str, blocks: dict[str, Block], *, below: bool = False
 ) -> Block:
-    join = _below if below else merge
+    join = _merge_below if below else merge_blocks
     merged, work.offset[child] = join(block, blocks.pop(child))
     return merged
 
 
-def _below(upper: Block, lower: Block) -> tuple[Block, int]:
+def _merge_below(upper: Block, lower: Block) -> tuple[Block, int]:
     """`lower` at least a row below the first row of `upper`: what a boundary event leads to."""
     lower.shift += 1
-    merged, shift = merge(upper, lower)
+    merged, shift = merge_blocks(upper, lower)
     return merged, shift + 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from orgflow_ir.layout.grid import Cell, Grid, Line, Link, Path
-from orgflow_ir.layout.tracks import tracks
+from orgflow_ir.layout.tracks import assign_tracks
 
 Point = tuple[float, float]
 
@@ -46,7 +46,7 @@ class Spacing(NamedTuple):
     outside: float = 40.0
 
 
-def places(
+def compute_places(
     grid: Grid,
     links: Mapping[str, Link],
     paths: Mapping[str, Path],
@@ -54,12 +54,12 @@ def places(
     spacing: Spacing | None = None,
 ) -> Places:
     """Where everything is. Every size follows from the content."""
-    on, users = tracks(paths, links)
+    on, users = assign_tracks(paths, links)
     spacing = spacing or Spacing()
-    x, across, width = _columns(grid, links, paths, users)
-    y, down, height = _rows(grid, links, users, bands, spacing)
+    x, across, width = _place_columns(grid, links, paths, users)
+    y, down, height = _place_rows(grid, links, users, bands, spacing)
 
-    def at(name: str, number: int, line: Line) -> float:
+    def line_position(name: str, number: int, line: Line) -> float:
         middles, channels = (y, down) if line.axis == "h" else (x, across)
         if line.channel:
             return channels[line.nth][on[name, number]]
@@ -67,10 +67,10 @@ def places(
 
     routes: dict[str, tuple[Point, ...]] = {}
     for name, path in paths.items():
-        where = [at(name, n, p.line) for n, p in enumerate(path.pieces)]
+        where = [line_position(name, n, p.line) for n, p in enumerate(path.pieces)]
         link = links[name]
         points = [
-            _end(
+            _find_end(
                 grid,
                 link.source,
                 link.source_row,
@@ -84,17 +84,17 @@ def places(
             )
         ]
         for n in range(1, len(where)):
-            one, two = where[n - 1], where[n]
-            points.append((two, one) if path.pieces[n].line.axis == "v" else (one, two))
-        end = _end(
+            first, second = where[n - 1], where[n]
+            points.append((second, first) if path.pieces[n].line.axis == "v" else (first, second))
+        end = _find_end(
             grid, link.target, link.target_row, path, -1, where[-1], x, y, link.target_spot, 0.0
         )
         points.append(end)
-        routes[name] = straightened(points)
+        routes[name] = straighten_line(points)
     return Places(x, y, width, height, routes)
 
 
-def _end(
+def _find_end(
     grid: Grid, name: str, row: int | None, path: Path, at: int, where: float,
     x: list[float], y: list[float], spot: tuple[float, float] | None, reach: float,
 ) -> Point:  # fmt: skip
@@ -117,21 +117,21 @@ BOX_HEIGHT = _BOX
 """Height of a pool without content."""
 
 
-def straightened(points: list[Point]) -> tuple[Point, ...]:
+def straighten_line(points: list[Point]) -> tuple[Point, ...]:
     """The line without repeated points and points on a straight line."""
-    found: list[Point] = []
+    bends: list[Point] = []
     for point in points:
-        if found and _near(found[-1], point):
+        if bends and _is_near(bends[-1], point):
             continue
-        if len(found) > 1 and _in_line(found[-2], found[-1], point):
-            found.pop()
-        found.append(point)
-    if len(found) == 1:
-        found.append(points[-1])
-    return tuple((round(px, 2), round(py, 2)) for px, py in found)
+        if len(bends) > 1 and _in_line(bends[-2], bends[-1], point):
+            bends.pop()
+        bends.append(point)
+    if len(bends) == 1:
+        bends.append(points[-1])
+    return tuple((round(px, 2), round(py, 2)) for px, py in bends)
 
 
-def _near(a: Point, b: Point) -> bool:
+def _is_near(a: Point, b: Point) -> bool:
     return abs(a[0] - b[0]) < 0.01 and abs(a[1] - b[1]) < 0.01
 
 
@@ -144,7 +144,7 @@ def _in_line(a: Point, b: Point, c: Point) -> bool:
 # -- across --------------------------------------------------------------------------------------
 
 
-def _columns(
+def _place_columns(
     grid: Grid,
     links: Mapping[str, Link],
     paths: Mapping[str, Path],
@@ -181,7 +181,7 @@ def _label_room(
     grid: Grid, links: Mapping[str, Link], paths: Mapping[str, Path], right: list[float]
 ) -> dict[int, float]:
     """Channels that the label of a flow beginning left of them has to fit into."""
-    found: dict[int, float] = {}
+    widths: dict[int, float] = {}
     for name, link in links.items():
         if link.label is None or link.vertical or link.source not in grid.cells:
             continue
@@ -197,14 +197,14 @@ def _label_room(
             spare = 0.0  # it would meet the label of its source
         need = link.label.width + _LABEL_GAP - spare + (16.0 if link.marked else 0.0)
         k = cell.column + 1
-        found[k] = max(found.get(k, 0.0), need)
-    return found
+        widths[k] = max(widths.get(k, 0.0), need)
+    return widths
 
 
 # -- down ----------------------------------------------------------------------------------------
 
 
-def _rows(
+def _place_rows(
     grid: Grid,
     links: Mapping[str, Link],
     users: Mapping[Line, list[list[str]]],
@@ -212,14 +212,14 @@ def _rows(
     spacing: Spacing,
 ) -> tuple[list[float], dict[int, list[float]], float]:
     kinds = grid.kinds
-    top, bottom = _extents(grid.cells, kinds, grid.strips)
-    idle = _idle(grid)
+    top, bottom = _measure_extents(grid.cells, kinds, grid.strips)
+    idle = _find_idle(grid)
     for r in idle:
         top[r] = bottom[r] = 0.0
     sizes: list[float] = []
     starts: dict[int, list[float]] = {}
     for k in range(len(kinds) + 1):
-        size, offsets = _channel(users.get(Line("h", True, k), []), links)
+        size, offsets = _measure_channel(users.get(Line("h", True, k), []), links)
         above, below = kinds[k - 1] if k else "", kinds[k] if k < len(kinds) else ""
         inner = "cells" in (above, below)
         border = {above, below} & {"line", "box", ""}
@@ -252,7 +252,7 @@ def _rows(
     return middles, channels, at
 
 
-def _idle(grid: Grid) -> set[int]:
+def _find_idle(grid: Grid) -> set[int]:
     """Rows between others that nothing stands in and no line runs along."""
     busy = {cell.row for cell in grid.cells.values()}
     busy |= {line.nth for line in grid.used if line.axis == "h" and not line.channel}
@@ -264,7 +264,7 @@ def _idle(grid: Grid) -> set[int]:
     }
 
 
-def _extents(
+def _measure_extents(
     cells: Mapping[str, Cell], kinds: list[str], strips: Mapping[int, tuple[float, float]]
 ) -> tuple[list[float], list[float]]:
     top = [0.0] * len(kinds)
@@ -282,7 +282,7 @@ def _extents(
     return top, bottom
 
 
-def _channel(rows: list[list[str]], links: Mapping[str, Link]) -> tuple[float, list[float]]:
+def _measure_channel(rows: list[list[str]], links: Mapping[str, Link]) -> tuple[float, list[float]]:
     """Height of a channel and its tracks in it; a label stands above its line."""
     if not rows:
         return 0.0, []

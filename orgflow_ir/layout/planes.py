@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from orgflow_ir.layout.group import Box, moved
+from orgflow_ir.layout.group import Box, move_box
 from orgflow_ir.model import Model, SubProcess
 from orgflow_ir.model.diagram import PLANE, Diagram, Edge, Shape
 
@@ -26,7 +26,7 @@ def in_plane(item: Item, plane: int) -> Item:
     return item.replace(extra=(*item.extra, (PLANE, str(plane)))) if plane else item
 
 
-def stacked(model: Model, drawing: Diagram) -> tuple[Diagram, tuple[tuple[str, Box], ...]]:
+def stack_planes(model: Model, drawing: Diagram) -> tuple[Diagram, tuple[tuple[str, Box], ...]]:
     """All planes below each other as one, and for each after the first, its name and the box of the
     name.
 
@@ -39,13 +39,13 @@ def stacked(model: Model, drawing: Diagram) -> tuple[Diagram, tuple[tuple[str, B
         planes.setdefault(plane_of(item), []).append(item)
     if len(planes) < 2:
         return drawing, ()
-    homes, names = _homes(model)
+    homes, names = _map_homes(model)
     shapes: list[Shape] = []
     edges: list[Edge] = []
     headings: list[tuple[str, Box]] = []
     left = low = 0.0
     for number, plane in enumerate(sorted(planes)):
-        x, y, right, bottom = bounds(planes[plane])
+        x, y, right, bottom = find_bounds(planes[plane])
         dx, dy = 0.0, 0.0
         if number:
             dx, dy = left - x, low + _GAP + HEADING - y
@@ -55,16 +55,16 @@ def stacked(model: Model, drawing: Diagram) -> tuple[Diagram, tuple[tuple[str, B
             left = x
         low = bottom + dy
         for item in planes[plane]:
-            label = None if item.label is None else moved(item.label, dx, dy)
+            label = None if item.label is None else move_box(item.label, dx, dy)
             if isinstance(item, Shape):
-                shapes.append(item.replace(bounds=moved(item.bounds, dx, dy), label=label))
+                shapes.append(item.replace(bounds=move_box(item.bounds, dx, dy), label=label))
             else:
                 points = tuple((round(a + dx, 2), round(b + dy, 2)) for a, b in item.waypoints)
                 edges.append(item.replace(waypoints=points, label=label))
     return Diagram(shapes=tuple(shapes), edges=tuple(edges)), tuple(headings)
 
 
-def _homes(model: Model) -> tuple[dict[str, str], dict[str, str]]:
+def _map_homes(model: Model) -> tuple[dict[str, str], dict[str, str]]:
     """The scope or pool that says what a plane with an element shows; the names of those."""
     homes = {pool.id: pool.id for pool in model.pools}
     names = {pool.id: pool.label for pool in model.pools}
@@ -77,7 +77,7 @@ def _homes(model: Model) -> tuple[dict[str, str], dict[str, str]]:
     return homes, names
 
 
-def bounds(items: Iterable[Shape | Edge]) -> Box:
+def find_bounds(items: Iterable[Shape | Edge]) -> Box:
     """Left, top, right and bottom of everything, with space for text below small shapes."""
     xs: list[float] = []
     ys: list[float] = []

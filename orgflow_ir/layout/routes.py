@@ -16,14 +16,14 @@ _ODD_PORT = 2.0
 _OFFSETS = (0.0, 20.0, -20.0, 36.0, -36.0, 10.0, -10.0, 28.0, -28.0)
 
 
-def route(grid: Grid, links: Sequence[Link], free: dict[str, int]) -> dict[str, Path]:
+def route_links(grid: Grid, links: Sequence[Link], free: dict[str, int]) -> dict[str, Path]:
     """A route for every link; `free` contains the rows that were kept free for some links."""
     paths: dict[str, Path] = {}
     twins: dict[tuple[str, str, float | None], list[Path]] = {}
 
-    def order(link: Link) -> tuple[int, int]:
+    def route_order(link: Link) -> tuple[int, int]:
         if link.vertical:
-            return (5, _span(grid, link))
+            return (5, _row_distance(grid, link))
         u, v = grid.cells[link.source], grid.cells[link.target]
         if link.back:
             return (3, abs(u.column - v.column))
@@ -32,20 +32,20 @@ def route(grid: Grid, links: Sequence[Link], free: dict[str, int]) -> dict[str, 
             return (0, v.column - u.column)
         return (2 if link.id in free else 1, v.column - u.column)
 
-    for link in sorted(links, key=order):
+    for link in sorted(links, key=route_order):
         if link.vertical:
-            found = _vertical(grid, link)
+            path = _route_vertical(grid, link)
         else:
             alike = twins.setdefault((link.source, link.target, link.offset), [])
-            found = _flow(grid, link, free.get(link.id), alike)
-            alike.append(found)
-        paths[link.id] = found
-        grid.take(found, link.source, link.target)
-        _note_ports(grid, link, found)
+            path = _route_flow(grid, link, free.get(link.id), alike)
+            alike.append(path)
+        paths[link.id] = path
+        grid.take(path, link.source, link.target)
+        _note_ports(grid, link, path)
     return {link.id: paths[link.id] for link in links}
 
 
-def _span(grid: Grid, link: Link) -> int:
+def _row_distance(grid: Grid, link: Link) -> int:
     ends = []
     for name, row in ((link.source, link.source_row), (link.target, link.target_row)):
         ends.append(grid.cells[name].row if row is None else row)
@@ -65,11 +65,11 @@ def _note_ports(grid: Grid, link: Link, path: Path) -> None:
 # -- shapes --------------------------------------------------------------------------------------
 
 
-def _row(index: int) -> Line:
+def _row_line(index: int) -> Line:
     return Line("h", False, index)
 
 
-def _column(index: int, offset: float = 0.0) -> Line:
+def _column_line(index: int, offset: float = 0.0) -> Line:
     return Line("v", False, index, offset)
 
 
@@ -81,7 +81,7 @@ def _between_columns(index: int) -> Line:
     return Line("v", True, index)
 
 
-def _flow(grid: Grid, link: Link, free: int | None, alike: Sequence[Path]) -> Path:
+def _route_flow(grid: Grid, link: Link, free: int | None, alike: Sequence[Path]) -> Path:
     """The best way that none of the flows `alike`, with the same ends, takes."""
     u, v = grid.cells[link.source], grid.cells[link.target]
     best: tuple[float, Path] | None = None
@@ -89,11 +89,11 @@ def _flow(grid: Grid, link: Link, free: int | None, alike: Sequence[Path]) -> Pa
         for lines in sorted(_flow_shapes(grid, link, u, v, free, bool(alike)), key=len):
             if best is not None and _BEND * (len(lines) - 1) >= best[0]:
                 break
-            path = _path(lines, u, v, link)
+            path = _find_path(lines, u, v, link)
             if path in alike and alone:
                 continue
             most = None if best is None else best[0]
-            cost = None if path is None else _cost(grid, path, u, v, link, alone, most)
+            cost = None if path is None else _path_cost(grid, path, u, v, link, alone, most)
             if path is not None and cost is not None and (best is None or cost < best[0]):
                 best = (cost, path)
         if best is not None:
@@ -106,54 +106,60 @@ def _flow_shapes(
 ) -> Iterator[tuple[Line, ...]]:
     cu, ru, cv, rv = u.column, u.row, v.column, v.row
     boundary = link.offset is not None
-    down = _column(cu, link.offset or 0.0)
-    into = _column(cv)
-    channels = _channels(grid, link, u, v)
+    down = _column_line(cu, link.offset or 0.0)
+    into = _column_line(cv)
+    channels = _list_channels(grid, link, u, v)
     forward = cv > cu
     turns_out = boundary or u.kind == "gateway" or not forward or again
     turns_in = v.kind == "gateway" or (not forward and v.kind in ("task", "box")) or again
     middles = [_between_rows(k) for k in channels]
     if free is not None:
-        middles.insert(0, _row(free))
+        middles.insert(0, _row_line(free))
     if not boundary:
         if forward and ru == rv:
-            yield (_row(ru),)
+            yield (_row_line(ru),)
         if forward:
-            yield (_row(ru), _between_columns(cu + 1), _row(rv))
-            yield (_row(ru), _between_columns(cv), _row(rv))
+            yield (_row_line(ru), _between_columns(cu + 1), _row_line(rv))
+            yield (_row_line(ru), _between_columns(cv), _row_line(rv))
             if turns_in and ru != rv:
-                yield (_row(ru), into)
+                yield (_row_line(ru), into)
         for middle in middles:
-            yield (_row(ru), _between_columns(cu + 1), middle, _between_columns(cv), _row(rv))
+            yield (
+                _row_line(ru),
+                _between_columns(cu + 1),
+                middle,
+                _between_columns(cv),
+                _row_line(rv),
+            )
             if turns_in:
-                yield (_row(ru), _between_columns(cu + 1), middle, into)
+                yield (_row_line(ru), _between_columns(cu + 1), middle, into)
     if turns_out:
         if forward and ru != rv:
-            yield (down, _row(rv))
+            yield (down, _row_line(rv))
         for middle in middles:
-            yield (down, middle, _between_columns(cv), _row(rv))
+            yield (down, middle, _between_columns(cv), _row_line(rv))
             if turns_in:
                 yield (down, middle, into)
 
 
-def _channels(grid: Grid, link: Link, u: Cell, v: Cell) -> list[int]:
+def _list_channels(grid: Grid, link: Link, u: Cell, v: Cell) -> list[int]:
     """Horizontal channels worth trying: those beside both ends, and those beside all that stands
     between them, above and below."""
     first, last = link.rows
     low, high = sorted((u.row, v.row))
     left, right = sorted((u.column, v.column))
-    found = [u.row, u.row + 1, v.row, v.row + 1]
+    rows = [u.row, u.row + 1, v.row, v.row + 1]
     under = high + 1
     while under <= last and under < high + 12 and grid.any_in_row(under, left, right):
         under += 1
     over = low
     while over > first and over > low - 12 and grid.any_in_row(over - 1, left, right):
         over -= 1
-    found += [under, over]
-    return [k for k in dict.fromkeys(found) if first <= k <= last + 1]
+    rows += [under, over]
+    return [k for k in dict.fromkeys(rows) if first <= k <= last + 1]
 
 
-def _vertical(grid: Grid, link: Link) -> Path:
+def _route_vertical(grid: Grid, link: Link) -> Path:
     """A line between tops and bottoms: message flows, links of data and text."""
     u, v = grid.cells.get(link.source), grid.cells.get(link.target)
     best: tuple[float, Path] | None = None
@@ -162,7 +168,7 @@ def _vertical(grid: Grid, link: Link) -> Path:
             for lines in _vertical_shapes(cu, ru, du, cv, rv, dv):
                 if best is not None and _BEND * (len(lines) - 1) >= best[0]:
                     continue
-                path = _joined(lines, (2 * cu + 1, 2 * ru + 1), (2 * cv + 1, 2 * rv + 1))
+                path = _join_lines(lines, (2 * cu + 1, 2 * ru + 1), (2 * cv + 1, 2 * rv + 1))
                 if path is not None and link.reach and path.source_side != link.side:
                     continue
                 most = None if best is None else best[0]
@@ -209,25 +215,31 @@ def _end_points(
 def _vertical_shapes(
     cu: int, ru: int, du: float, cv: int, rv: int, dv: float
 ) -> Iterator[tuple[Line, ...]]:
-    one, two = _column(cu, du), _column(cv, dv)
-    if one == two and ru != rv:
-        yield (one,)
+    first, second = _column_line(cu, du), _column_line(cv, dv)
+    if first == second and ru != rv:
+        yield (first,)
     low, high = min(ru, rv), max(ru, rv)
     middles = range(low + 1, high + 1) if ru != rv else range(low, high + 2)
     for k in list(middles)[:12]:
-        yield (one, _between_rows(k), two)
+        yield (first, _between_rows(k), second)
     for near in (ru, ru + 1):
         for far in (rv, rv + 1):
             for side in dict.fromkeys((cu, cu + 1, cv, cv + 1)):
-                yield (one, _between_rows(near), _between_columns(side), _between_rows(far), two)
+                yield (
+                    first,
+                    _between_rows(near),
+                    _between_columns(side),
+                    _between_rows(far),
+                    second,
+                )
 
 
 # -- from shapes to paths ------------------------------------------------------------------------
 
 
-def _path(lines: tuple[Line, ...], u: Cell, v: Cell, link: Link) -> Path | None:
+def _find_path(lines: tuple[Line, ...], u: Cell, v: Cell, link: Link) -> Path | None:
     start, end = (2 * u.column + 1, 2 * u.row + 1), (2 * v.column + 1, 2 * v.row + 1)
-    path = _joined(lines, start, end)
+    path = _join_lines(lines, start, end)
     if path is None:
         return None
     if link.offset is not None and path.source_side != "bottom":
@@ -240,7 +252,9 @@ def _path(lines: tuple[Line, ...], u: Cell, v: Cell, link: Link) -> Path | None:
     return path
 
 
-def _joined(lines: tuple[Line, ...], start: tuple[int, int], end: tuple[int, int]) -> Path | None:
+def _join_lines(
+    lines: tuple[Line, ...], start: tuple[int, int], end: tuple[int, int]
+) -> Path | None:
     """The path along `lines` from one cell to another (indices across and down)."""
     pieces = []
     for at, line in enumerate(lines):
@@ -251,20 +265,20 @@ def _joined(lines: tuple[Line, ...], start: tuple[int, int], end: tuple[int, int
             return None
         pieces.append(Piece(line, min(begin, stop), max(begin, stop), begin, stop))
     first, last = pieces[0], pieces[-1]
-    return Path(_side(first, first.end > first.begin), _side(last, last.end < last.begin),
+    return Path(_find_side(first, first.end > first.begin), _find_side(last, last.end < last.begin),
                 tuple(pieces))  # fmt: skip
 
 
-def _side(piece: Piece, onward: bool) -> Side:
+def _find_side(piece: Piece, onward: bool) -> Side:
     if piece.line.axis == "h":
         return "right" if onward else "left"
     return "bottom" if onward else "top"
 
 
-def _cost(
+def _path_cost(
     grid: Grid, path: Path, u: Cell, v: Cell, link: Link, alone: bool, most: float | None
 ) -> float | None:
-    cost = _walk(grid, path, link, alone, most)
+    cost = _walk_cost(grid, path, link, alone, most)
     if cost is None:
         return None
     for cell, side, way in ((u, path.source_side, "out"), (v, path.target_side, "in")):
@@ -286,7 +300,7 @@ def _vertical_cost(
     grid: Grid, path: Path, u: Cell | None, v: Cell | None, link: Link, alone: bool,
     most: float | None,
 ) -> float | None:  # fmt: skip
-    cost = _walk(grid, path, link, alone, most)
+    cost = _walk_cost(grid, path, link, alone, most)
     if cost is None:
         return None
     for cell, side, piece in (
@@ -305,7 +319,7 @@ def _vertical_cost(
     return cost
 
 
-def _walk(grid: Grid, path: Path, link: Link, alone: bool, most: float | None) -> float | None:
+def _walk_cost(grid: Grid, path: Path, link: Link, alone: bool, most: float | None) -> float | None:
     """Bends, length and crossings; `None` where a node is in the way, or another line beneath, or
     where bends and length alone cost as much as `most`."""
     cost = _BEND * (len(path.pieces) - 1) + _SWAP * grid.swaps(path)
@@ -327,8 +341,8 @@ def _corner_blocked(grid: Grid, path: Path, at: int) -> bool:
     """Whether the piece turns in a cell where a node stands."""
     if at + 1 == len(path.pieces):
         return False
-    one, two = path.pieces[at].line, path.pieces[at + 1].line
-    if one.channel or two.channel:
+    first, second = path.pieces[at].line, path.pieces[at + 1].line
+    if first.channel or second.channel:
         return False
-    column, row = (two.nth, one.nth) if one.axis == "h" else (one.nth, two.nth)
+    column, row = (second.nth, first.nth) if first.axis == "h" else (first.nth, second.nth)
     return grid.occupied(column, row)

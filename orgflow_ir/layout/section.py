@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from orgflow_ir.layout.cells import (
-    attach,
+    attach_events,
     data_size,
+    fold_spaces,
     kind_of,
     node_size,
     note_size,
     outer_label,
-    words,
 )
 from orgflow_ir.layout.grid import Cell, Link, Part
 from orgflow_ir.layout.group import Group
 from orgflow_ir.layout.layers import Arc
-from orgflow_ir.layout.text import Block, wrap
+from orgflow_ir.layout.text import Block, wrap_text
 from orgflow_ir.model import Artifact, DataObject, Event, Lane, Node, Scope, SubProcess
 from orgflow_ir.model.lanes import outermost_first
 
@@ -59,13 +59,13 @@ class Section:
 
 def flow_label(name: str) -> Block | None:
     """The label beside a flow."""
-    text = words(name)
-    return wrap(text, _FLOW_LABEL, 6) if text else None
+    text = fold_spaces(name)
+    return wrap_text(text, _FLOW_LABEL, 6) if text else None
 
 
-def section(scope: Scope, inner: dict[str, Group]) -> Section:
+def build_section(scope: Scope, inner: dict[str, Group]) -> Section:
     """A scope whose sub-processes are laid out already (`inner`)."""
-    found = Section(scope, inner=inner)
+    section = Section(scope, inner=inner)
     events: dict[str, list[Event]] = {}
     hosts = {n.id for n in scope.nodes if not _is_boundary(n)}
     # A boundary event of nothing that is here stands by itself.
@@ -89,72 +89,72 @@ def section(scope: Scope, inner: dict[str, Group]) -> Section:
                 *node_size(node, host=node.id in events),
                 label=outer_label(node),
             )
-        found.cells[node.id] = cell
-        found.spots[node.id] = Spot(node.id)
+        section.cells[node.id] = cell
+        section.spots[node.id] = Spot(node.id)
     for name, attached in events.items():
-        cell = found.cells[name]
+        cell = section.cells[name]
         wide = cell.width
-        for event_id, dx in attach(cell, attached).items():
-            found.spots[event_id] = Spot(name, dx, cell.height / 2, 18.0)
+        for event_id, dx in attach_events(cell, attached).items():
+            section.spots[event_id] = Spot(name, dx, cell.height / 2, 18.0)
         if name in inner and cell.width > wide:
             inner[name].width = cell.width
-    _inner_spots(found)
-    _flows(found)
-    _beside(found)
-    touched = {end for arc in found.arcs for end in (arc.source, arc.target)}
-    for name, cell in found.cells.items():
+    _inner_spots(section)
+    _add_flows(section)
+    _place_beside(section)
+    touched = {end for arc in section.arcs for end in (arc.source, arc.target)}
+    for name, cell in section.cells.items():
         if name not in touched and cell.width > _STRIP:
-            found.strip.append(name)
-    _lanes(found)
-    return found
+            section.strip.append(name)
+    _assign_lanes(section)
+    return section
 
 
 def _is_boundary(node: Node) -> TypeGuard[Event]:
     return isinstance(node, Event) and node.position == "boundary"
 
 
-def _inner_spots(found: Section) -> None:
-    for name, group in found.inner.items():
-        cell = found.cells[name]
+def _inner_spots(section: Section) -> None:
+    for name, group in section.inner.items():
+        cell = section.cells[name]
         for shape in group.shapes:
             if shape.element != name:
                 x, y, w, h = shape.box
                 dx, dy = x + w / 2 - cell.width / 2, y + h / 2 - cell.height / 2
-                found.spots[shape.element] = Spot(name, dx, dy, h / 2)
+                section.spots[shape.element] = Spot(name, dx, dy, h / 2)
 
 
-def _flows(found: Section) -> None:
-    scope = found.scope
-    spots = found.spots
+def _add_flows(section: Section) -> None:
+    scope = section.scope
+    spots = section.spots
     direct = {n.id for n in scope.nodes}
     for flow in scope.flows:
         if flow.source in direct and flow.target in direct:
-            _arc(found, flow.id, flow.source, flow.target, flow_label(flow.name))
-            if found.links and found.links[-1].id == flow.id:
-                found.links[-1].marked = flow.default
+            _add_arc(section, flow.id, flow.source, flow.target, flow_label(flow.name))
+            if section.links and section.links[-1].id == flow.id:
+                section.links[-1].marked = flow.default
     for artifact in scope.artifacts:  # an event's compensation handler stands as if it followed
         source = spots.get(artifact.source or "")
         if source is None or source.dx is None or artifact.source not in direct:
             continue
-        if artifact.target in found.cells:
-            _arc(found, artifact.id, artifact.source or "", artifact.target, None)
+        if artifact.target in section.cells:
+            _add_arc(section, artifact.id, artifact.source or "", artifact.target, None)
 
 
-def _arc(found: Section, name: str, source: str, target: str, label: Block | None) -> None:
-    start, end = found.spots[source], found.spots[target]
-    found.arcs.append(Arc(name, start.cell, end.cell, start.dx is not None))
+def _add_arc(section: Section, name: str, source: str, target: str, label: Block | None) -> None:
+    start, end = section.spots[source], section.spots[target]
+    section.arcs.append(Arc(name, start.cell, end.cell, start.dx is not None))
     link = Link(name, start.cell, end.cell, label, start.dx)
     if start.dx is not None:
         link.reach = start.dy + 18.0
-    found.links.append(link)
+    section.links.append(link)
 
 
 # -- data and text -------------------------------------------------------------------------------
 
 
-def _beside(found: Section) -> None:
+def _place_beside(section: Section) -> None:
     """Data objects and annotations above the first node they belong to, others loose."""
-    scope = found.scope
+    scope = section.scope
     things: dict[str, DataObject | Artifact] = {}
     referred = {d.ref for d in scope.data_objects if d.ref is not None}
     for data in scope.data_objects:
@@ -164,7 +164,7 @@ def _beside(found: Section) -> None:
     things.update((a.id, a) for a in notes)
     ties: list[tuple[str, str, str]] = []
     flows = {f.id: f for f in scope.flows}
-    drawn = {link.id for link in found.links}
+    drawn = {link.id for link in section.links}
     pairs = [(d.id, d.source, d.target) for d in scope.data_flows]
     pairs += [
         (a.id, a.source or "", a.target or "")
@@ -174,46 +174,46 @@ def _beside(found: Section) -> None:
     for name, source, target in pairs:
         if target in things and source not in things:
             source, target = target, source
-            found.reversed.add(name)
-        if source in things and (target in found.spots or target in flows):
+            section.reversed.add(name)
+        if source in things and (target in section.spots or target in flows):
             ties.append((name, source, target))
     homes: dict[str, str] = {}
     for _, thing, target in ties:
         end = flows[target].source if target in flows else target
-        if end in found.spots:
-            homes.setdefault(thing, found.spots[end].cell)
+        if end in section.spots:
+            homes.setdefault(thing, section.spots[end].cell)
     shelves: dict[str, float] = {}
-    back = {link.target for link in found.links} & {link.source for link in found.links}
+    back = {link.target for link in section.links} & {link.source for link in section.links}
     for name, value in things.items():
         if name in homes:
-            _shelve(found, value, found.cells[homes[name]], shelves, homes[name] in back)
+            _put_above(section, value, section.cells[homes[name]], shelves, homes[name] in back)
         else:
-            width, height = _size(value)
+            width, height = _measure_size(value)
             cell = Cell(name, "box", width, height)
             block = _thing_label(value)
             if block is not None:
                 box = (-block.width / 2, height / 2 + 3, block.width, block.height)
                 cell.parts.append(Part(name, box, label=True))
                 cell.reach(box)
-            found.cells[name] = cell
-            found.spots[name] = Spot(name)
-    _tie(found, ties, homes)
+            section.cells[name] = cell
+            section.spots[name] = Spot(name)
+    _add_ties(section, ties, homes)
 
 
-def _size(value: DataObject | Artifact) -> tuple[float, float]:
+def _measure_size(value: DataObject | Artifact) -> tuple[float, float]:
     return data_size(value) if isinstance(value, DataObject) else note_size(value)
 
 
 def _thing_label(value: DataObject | Artifact) -> Block | None:
-    text = words(value.name) if isinstance(value, DataObject) else ""
-    return wrap(text, 90.0, 4) if text else None
+    text = fold_spaces(value.name) if isinstance(value, DataObject) else ""
+    return wrap_text(text, 90.0, 4) if text else None
 
 
-def _shelve(
-    found: Section, value: DataObject | Artifact, cell: Cell, shelves: dict[str, float], _: bool
+def _put_above(
+    section: Section, value: DataObject | Artifact, cell: Cell, shelves: dict[str, float], _: bool
 ) -> None:
     """Put a thing above a node, right of those that stand there."""
-    width, height = _size(value)
+    width, height = _measure_size(value)
     block = _thing_label(value)
     wide = max(width, block.width if block else 0.0)
     x = shelves.get(cell.id, 14.0 if cell.kind != "box" else 20.0)
@@ -229,20 +229,20 @@ def _shelve(
         label = (middle - block.width / 2, box[1] - 3 - block.height, block.width, block.height)
         cell.parts.append(Part(value.id, label, label=True))
         cell.reach(label)
-    found.spots[value.id] = Spot(cell.id, middle, box[1] + height / 2, height / 2)
+    section.spots[value.id] = Spot(cell.id, middle, box[1] + height / 2, height / 2)
 
 
-def _tie(found: Section, ties: list[tuple[str, str, str]], homes: dict[str, str]) -> None:
+def _add_ties(section: Section, ties: list[tuple[str, str, str]], homes: dict[str, str]) -> None:
     for name, thing, target in ties:
-        end = found.spots.get(target)
+        end = section.spots.get(target)
         if end is None or homes.get(thing) == end.cell:
-            found.tied.append((name, thing, target))
+            section.tied.append((name, thing, target))
             continue
-        spot = found.spots[thing]
-        cell = found.cells[spot.cell]
+        spot = section.spots[thing]
+        cell = section.cells[spot.cell]
         label = [p for p in cell.parts if p.label and p.id == thing]
         top = label[0].box[1] if label else spot.dy - (spot.half or 0)
-        found.links.append(
+        section.links.append(
             Link(
                 name,
                 spot.cell,
@@ -260,9 +260,9 @@ def _tie(found: Section, ties: list[tuple[str, str, str]], homes: dict[str, str]
 # -- lanes ---------------------------------------------------------------------------------------
 
 
-def _lanes(found: Section) -> None:
+def _assign_lanes(section: Section) -> None:
     """The lanes to be drawn (of the first set) and the innermost lane of each cell."""
-    lanes = outermost_first(found.scope.lanes)
+    lanes = outermost_first(section.scope.lanes)
     if not lanes:
         return
     first = next((lane.lane_set for lane in lanes if lane.parent is None), None)
@@ -274,33 +274,33 @@ def _lanes(found: Section) -> None:
             inside.add(lane.id)
             kept.append(lane)
     parents = {lane.parent for lane in kept}
-    found.lanes = tuple(kept)
+    section.lanes = tuple(kept)
     depth: dict[str, int] = {}
     best: dict[str, int] = {}
     for lane in kept:
         depth[lane.id] = depth.get(lane.parent or "", 0) + 1
         for member in lane.members:
-            if depth[lane.id] >= best.get(member, 0) and member in found.cells:
+            if depth[lane.id] >= best.get(member, 0) and member in section.cells:
                 best[member] = depth[lane.id]
-                found.lane_of[member] = lane.id
-    for name, lane_id in found.lane_of.items():  # a member of an outer lane: its first inner one
+                section.lane_of[member] = lane.id
+    for name, lane_id in section.lane_of.items():  # a member of an outer lane: its first inner one
         while lane_id in parents:
             lane_id = next(x.id for x in kept if x.parent == lane_id)
-        found.lane_of[name] = lane_id
-    _unassigned(found)
+        section.lane_of[name] = lane_id
+    _assign_remaining(section)
 
 
-def _unassigned(found: Section) -> None:
+def _assign_remaining(section: Section) -> None:
     """What no lane names stands with a neighbour, or in the first lane."""
-    parents = {lane.parent for lane in found.lanes}
-    leaves = [lane.id for lane in found.lanes if lane.id not in parents]
+    parents = {lane.parent for lane in section.lanes}
+    leaves = [lane.id for lane in section.lanes if lane.id not in parents]
     for _ in range(2):
-        for arc in (*found.arcs, *reversed(found.arcs)):
-            for one, other in ((arc.source, arc.target), (arc.target, arc.source)):
-                if one not in found.lane_of and other in found.lane_of:
-                    found.lane_of[one] = found.lane_of[other]
-    for name in found.cells:
-        found.lane_of.setdefault(name, leaves[0])
+        for arc in (*section.arcs, *reversed(section.arcs)):
+            for member, other in ((arc.source, arc.target), (arc.target, arc.source)):
+                if member not in section.lane_of and other in section.lane_of:
+                    section.lane_of[member] = section.lane_of[other]
+    for name in section.cells:
+        section.lane_of.setdefault(name, leaves[0])
 
 
 def is_open(node: object) -> bool:

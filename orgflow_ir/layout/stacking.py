@@ -18,7 +18,7 @@ class Block:
     shift: int = 0
 
 
-def merge(upper: Block, lower: Block) -> tuple[Block, int]:
+def merge_blocks(upper: Block, lower: Block) -> tuple[Block, int]:
     """Keeps `lower` in place if that is free, otherwise puts it below `upper`, as high as possible;
     also returns the number of rows by which it was moved down."""
     small, large = upper.rows, lower.rows
@@ -49,7 +49,7 @@ def merge(upper: Block, lower: Block) -> tuple[Block, int]:
     return keep, shift
 
 
-def postorder(root: _N, children: Mapping[_N, list[_N]]) -> list[_N]:
+def list_postorder(root: _N, children: Mapping[_N, list[_N]]) -> list[_N]:
     """The nodes of a tree, each after its children."""
     order: list[_N] = []
     stack = [root]

@@ -24,7 +24,7 @@ class Block(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def width(text: str) -> float:
+def text_width(text: str) -> float:
     """An upper estimate of the width in Arial and Helvetica at `SIZE`; other scripts count as full
     width."""
     total = 0.0
@@ -43,16 +43,16 @@ def width(text: str) -> float:
 
 
 @lru_cache(maxsize=4096)
-def wrap(text: str, limit: float, most: int = 100) -> Block:
+def wrap_text(text: str, limit: float, most: int = 100) -> Block:
     """`text` broken at spaces into lines of at most `limit`; longer words are also broken.
 
     Text of more than `most` lines is cut and ends in an ellipsis.
     """
     lines: list[str] = []
     current = ""
-    for word in _words(text, limit):
+    for word in _split_words(text, limit):
         joined = f"{current} {word}" if current else word
-        if current and width(joined) > limit:
+        if current and text_width(joined) > limit:
             lines.append(current)
             current = word
         else:
@@ -61,33 +61,33 @@ def wrap(text: str, limit: float, most: int = 100) -> Block:
         lines.append(current)
     if len(lines) > most:
         last = lines[most - 1]
-        while last and width(last + "…") > limit:
+        while last and text_width(last + "…") > limit:
             last = last[:-1]
         lines = [*lines[: most - 1], last.rstrip() + "…"]
-    widest = max((width(line) for line in lines), default=0.0)
+    widest = max((text_width(line) for line in lines), default=0.0)
     return Block(tuple(lines), round(widest + 0.5), float(LINE * len(lines)))
 
 
-def _words(text: str, limit: float) -> list[str]:
-    found = []
+def _split_words(text: str, limit: float) -> list[str]:
+    pieces = []
     for word in text.split():
         rest = word
         most = int(limit / _LEAST) + 2  # no line holds more; long words are cut in linear time
-        while len(rest) > 1 and width(rest[:most]) > limit:
-            at = _cut(rest[:most], limit)
-            found.append(rest[:at])
+        while len(rest) > 1 and text_width(rest[:most]) > limit:
+            at = _find_cut(rest[:most], limit)
+            pieces.append(rest[:at])
             rest = rest[at:]
-        found.append(rest)
-    return found
+        pieces.append(rest)
+    return pieces
 
 
 _SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[-_/.])")
 
 
-def _cut(word: str, limit: float) -> int:
+def _find_cut(word: str, limit: float) -> int:
     """Where to break a long word: at the last seam (a hyphen, camelCase) that fits."""
     at = 1
-    while at < len(word) and width(word[: at + 1]) <= limit:
+    while at < len(word) and text_width(word[: at + 1]) <= limit:
         at += 1
     seams = [m.start() for m in _SEAM.finditer(word) if 2 < m.start() <= at]
     return seams[-1] if seams else at

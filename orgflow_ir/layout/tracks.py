@@ -23,7 +23,7 @@ class Stretch(NamedTuple):
     links: tuple[tuple[str, int], ...]
 
 
-def tracks(
+def assign_tracks(
     paths: Mapping[str, Path], links: Mapping[str, Link]
 ) -> tuple[dict[tuple[str, int], int], dict[Line, list[list[str]]]]:
     """The track of each piece in a channel, by link and number of the piece, and for every channel,
@@ -33,14 +33,16 @@ def tracks(
         for at, piece in enumerate(path.pieces):
             if piece.line.channel:
                 lying.setdefault(piece.line, []).append((name, at))
-    found: dict[tuple[str, int], int] = {}
+    track_numbers: dict[tuple[str, int], int] = {}
     users: dict[Line, list[list[str]]] = {}
     for line, pieces in lying.items():
         rows: list[list[Stretch]] = []
         lowest: dict[int, list[tuple[Stretch, int]]] = {}
-        for stretch in _ordered(_bundles(pieces, paths, links)):
+        for stretch in _order_stretches(_bundle_pieces(pieces, paths, links)):
             buckets = range(stretch.low // _BUCKET, stretch.high // _BUCKET + 1)
-            over = [r for b in buckets for s, r in lowest.get(b, ()) if _touch(stretch, s)]
+            over = [
+                r for b in buckets for s, r in lowest.get(b, ()) if _stretches_touch(stretch, s)
+            ]
             at = max(over, default=-1) + 1
             if at == len(rows):
                 rows.append([])
@@ -48,16 +50,16 @@ def tracks(
             for b in buckets:
                 lowest.setdefault(b, []).append((stretch, at))
             for key in stretch.links:
-                found[key] = at
+                track_numbers[key] = at
         users[line] = [[name for s in row for name, _ in s.links] for row in rows]
-    return found, users
+    return track_numbers, users
 
 
-def _touch(one: Stretch, other: Stretch) -> bool:
-    return one.low <= other.high and other.low <= one.high
+def _stretches_touch(first: Stretch, second: Stretch) -> bool:
+    return first.low <= second.high and second.low <= first.high
 
 
-def _bundles(
+def _bundle_pieces(
     pieces: list[tuple[str, int]], paths: Mapping[str, Path], links: Mapping[str, Link]
 ) -> list[Stretch]:
     """Lines that begin in one node, or end in one, run together."""
@@ -77,10 +79,10 @@ def _bundles(
         else:
             key = ("alone", name, float(at))
         groups.setdefault(key, []).append((name, at))
-    return [_stretch(members, paths) for members in groups.values()]
+    return [_measure_stretch(members, paths) for members in groups.values()]
 
 
-def _stretch(members: list[tuple[str, int]], paths: Mapping[str, Path]) -> Stretch:
+def _measure_stretch(members: list[tuple[str, int]], paths: Mapping[str, Path]) -> Stretch:
     low, high = 10**9, -1
     up: set[int] = set()
     down: set[int] = set()
@@ -89,20 +91,20 @@ def _stretch(members: list[tuple[str, int]], paths: Mapping[str, Path]) -> Stret
         piece = pieces[at]
         low, high = min(low, piece.low), max(high, piece.high)
         if at > 0:
-            (up if _away(pieces[at - 1], start=True) else down).add(piece.begin)
+            (up if _lies_before(pieces[at - 1], start=True) else down).add(piece.begin)
         if at + 1 < len(pieces):
-            (up if _away(pieces[at + 1], start=False) else down).add(piece.end)
+            (up if _lies_before(pieces[at + 1], start=False) else down).add(piece.end)
     return Stretch(low, high, tuple(sorted(up)), tuple(sorted(down)), tuple(members))
 
 
-def _away(neighbour: Piece, *, start: bool) -> bool:
+def _lies_before(neighbour: Piece, *, start: bool) -> bool:
     """Whether the piece before (`start`) or behind lies above or to the left of the channel."""
     if start:
         return neighbour.begin < neighbour.end
     return neighbour.end < neighbour.begin
 
 
-def _cost(first: Stretch, second: Stretch) -> int:
+def _crossing_cost(first: Stretch, second: Stretch) -> int:
     """Crossings if `first` lies before `second`: above it, or to the left."""
     cost = 0
     for at in first.down:
@@ -113,35 +115,37 @@ def _cost(first: Stretch, second: Stretch) -> int:
     return cost
 
 
-def _ordered(stretches: list[Stretch]) -> list[Stretch]:
+def _order_stretches(stretches: list[Stretch]) -> list[Stretch]:
     """In an order with few crossings, those that touch each other at a time."""
-    found: list[Stretch] = []
+    sorted_stretches: list[Stretch] = []
     together: list[Stretch] = []
     end = -1
     for stretch in sorted(stretches, key=lambda s: (s.low, s.high, s.links)):
         if together and stretch.low > end:
-            found += _bubbled(together)
+            sorted_stretches += _sort_neighbours(together)
             together = []
         together.append(stretch)
         end = max(end, stretch.high)
-    return found + _bubbled(together)
+    return sorted_stretches + _sort_neighbours(together)
 
 
-def _bubbled(stretches: list[Stretch]) -> list[Stretch]:
+def _sort_neighbours(stretches: list[Stretch]) -> list[Stretch]:
     """Neighbours are swapped while that saves crossings; of many only a guess is sorted."""
-    found = sorted(stretches, key=lambda s: (_first_guess(s), s.low, s.high, s.links))
-    if len(found) > _FEW:
-        return found
-    for _ in range(len(found)):
+    sorted_stretches = sorted(stretches, key=lambda s: (_first_guess(s), s.low, s.high, s.links))
+    if len(sorted_stretches) > _FEW:
+        return sorted_stretches
+    for _ in range(len(sorted_stretches)):
         changed = False
-        for at in range(len(found) - 1):
-            one, two = found[at], found[at + 1]
-            if _touch(one, two) and _cost(two, one) < _cost(one, two):
-                found[at], found[at + 1] = two, one
+        for at in range(len(sorted_stretches) - 1):
+            first, second = sorted_stretches[at], sorted_stretches[at + 1]
+            if _stretches_touch(first, second) and _crossing_cost(second, first) < _crossing_cost(
+                first, second
+            ):
+                sorted_stretches[at], sorted_stretches[at + 1] = second, first
                 changed = True
         if not changed:
             break
-    return found
+    return sorted_stretches
 
 
 def _first_guess(stretch: Stretch) -> float:

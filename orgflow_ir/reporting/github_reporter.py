@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
-from orgflow_ir.diagnostics.ordering import ordered
+from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.plugins.contracts import Reporter
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
@@ -20,7 +20,7 @@ class GithubReporter(Reporter):
     name: ClassVar[str] = "github"
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
-        for one in ordered(diagnostics):
+        for one in order_diagnostics(diagnostics):
             if one.suppressed is None:
                 out.write(_line(one) + "\n")
 

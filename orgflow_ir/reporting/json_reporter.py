@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
-from orgflow_ir.diagnostics.ordering import counts, ordered
+from orgflow_ir.diagnostics.ordering import count_severities, order_diagnostics
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.plugins.contracts import Reporter
 
@@ -17,9 +17,9 @@ JSON_VERSION = 1
 
 def diagnostics_data(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
     """The fields `summary` and `diagnostics`, for every envelope that has them."""
-    items = ordered(diagnostics)
+    items = order_diagnostics(diagnostics)
     return {
-        "summary": counts(items),
+        "summary": count_severities(items),
         "diagnostics": [to_data(d, exclude_none=True) for d in items],
     }
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TextIO
 from urllib.parse import quote
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
-from orgflow_ir.diagnostics.ordering import ordered
+from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.diagnostics.rule import Rule
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
@@ -66,7 +66,7 @@ class SarifReporter(Reporter):
     notes: Sequence[str] = ()
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
-        items = ordered(diagnostics)
+        items = order_diagnostics(diagnostics)
         names = {d.code: d.name for d in items}
         codes = sorted(names)
         driver: dict[str, Any] = {"name": "orgflow"}

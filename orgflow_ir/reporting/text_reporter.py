@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic, Step
-from orgflow_ir.diagnostics.ordering import counts, ordered
+from orgflow_ir.diagnostics.ordering import count_severities, order_diagnostics
 from orgflow_ir.diagnostics.rule import Severity
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
@@ -44,7 +44,7 @@ def _unbroken(label: re.Match[str]) -> str:
 def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> str:
     """`2 errors, 1 warning in order.bpmn`; infos are counted only if there is no other finding."""
     diagnostics = list(diagnostics)
-    found = counts(diagnostics)
+    found = count_severities(diagnostics)
     hidden = found.pop("suppressed", 0)
     shown = [(n, word) for word, n in found.items() if n and word != "info"]
     shown = shown or [(n, word) for word, n in found.items() if n]
@@ -84,7 +84,7 @@ class TextReporter(Reporter):
     name_of: Callable[[str, str], str] = lambda file, id: f"`{id}`"
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
-        items = ordered(diagnostics)
+        items = order_diagnostics(diagnostics)
         told = [d for d in items if d.suppressed is None or self.verbose]
         in_full = not self.brief or self.verbose
         infos = [d for d in told if d.severity is Severity.INFO]
@@ -130,7 +130,7 @@ class TextReporter(Reporter):
         if self.outcome is None:
             return [summary(items, self.inputs)] if items or self.inputs else []
         made, after = self.outcome
-        found = counts(items)
+        found = count_severities(items)
         hidden = found.pop("suppressed", 0)
         said = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for word, n in found.items() if n)
         said = said or "no findings"

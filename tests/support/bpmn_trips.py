@@ -12,7 +12,7 @@ from orgflow.backends.bpmn.document import document
 from orgflow.compilation.reading import load_model
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.layout.keep import drawn
+from orgflow_ir.layout.keep import draw_model
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.model.value import Value
@@ -40,7 +40,7 @@ def read_file(path: Path, *, diagram: bool = False) -> Model:
 
 def written(model: Model) -> str:
     """As the backend writes it, with its drawing."""
-    return document(model, drawn(model))
+    return document(model, draw_model(model))
 
 
 @cache

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from orgflow.backends.n8n.emit.graph import NodeKey
 
 from orgflow_ir.flow.control_flow.graph import dominators
-from orgflow_ir.layout.stacking import Block, merge, postorder
+from orgflow_ir.layout.stacking import Block, list_postorder, merge_blocks
 
 COLUMN = 256
 ROW = 224
@@ -188,7 +188,7 @@ def _pack(drawing: _Drawing) -> None:
     last: dict[_Number, float] = {}
     """The last column of each block, wires left out."""
     d = drawing
-    depth_first = postorder(_ROOT, d.children)
+    depth_first = list_postorder(_ROOT, d.children)
     for node in depth_first:
         own = d.layer[node]
         block = Block({own: (0, _more_rows(d.ports[node]) if node in d.ports else 0)})
@@ -197,7 +197,7 @@ def _pack(drawing: _Drawing) -> None:
         for target in d.forward[node]:
             if d.layer[target] > own + 1:  # straight along the row, so it comes before the rest
                 span = range(own + 1, min(d.layer[target], own + 1 + _MAX_SPAN))
-                block = merge(block, Block(dict.fromkeys(span, (0, 0))))[0]
+                block = merge_blocks(block, Block(dict.fromkeys(span, (0, 0))))[0]
         branches = [t for t in d.forward[node] if t in heads and d.layer[t] == own + 1]
         if not d.exits.isdisjoint(branches):
             # Those past the others first, the shortest on top, so that their wires are straight.
@@ -217,7 +217,7 @@ def _more_rows(ports: int) -> int:
 
 
 def _stack(d: _Drawing, block: Block, child: _Number, blocks: dict[_Number, Block]) -> Block:
-    merged, shift = merge(block, blocks.pop(child))
+    merged, shift = merge_blocks(block, blocks.pop(child))
     d.offset[child] = shift
     return merged
 

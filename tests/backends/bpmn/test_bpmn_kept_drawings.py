@@ -11,10 +11,10 @@ import pytest
 from bpmn_trips import read, read_file, schema_errors, written
 from shared_data import shared_cases
 
-from orgflow_ir.layout.connect import connected
-from orgflow_ir.layout.keep import drawn
-from orgflow_ir.layout.labels import meets
-from orgflow_ir.layout.planes import plane_of, stacked
+from orgflow_ir.layout.connect import connect_boxes
+from orgflow_ir.layout.keep import draw_model
+from orgflow_ir.layout.labels import boxes_overlap
+from orgflow_ir.layout.planes import plane_of, stack_planes
 from orgflow_ir.model import (
     Artifact,
     DataFlow,
@@ -56,7 +56,7 @@ def test_ids_of_the_drawing_are_free(source: str) -> None:
     again, said = read(text, diagram=True)
     assert {d.code for d in said} <= {d.code for d in read(source)[1]}
     assert again.diagram is not None
-    assert len(again.diagram.shapes) == len(drawn(model).shapes)
+    assert len(again.diagram.shapes) == len(draw_model(model).shapes)
     assert written(again) == text
 
 
@@ -85,7 +85,7 @@ def planes() -> Model:
 
 
 def test_what_is_added_is_added_to_its_plane() -> None:
-    drawing = drawn(planes())
+    drawing = draw_model(planes())
     where = {item.element: plane_of(item) for item in drawing.shapes}
     where |= {item.element: plane_of(item) for item in drawing.edges}
     assert where == {"s": 0, "sub": 0, "f": 0, "a": 1, "b": 1, "c": 1, "g1": 1, "g2": 1}
@@ -93,7 +93,7 @@ def test_what_is_added_is_added_to_its_plane() -> None:
 
 def test_planes_lie_below_each_other() -> None:
     model = planes()
-    drawing, headings = stacked(model, drawn(model))
+    drawing, headings = stack_planes(model, draw_model(model))
     boxes = {s.element: s.bounds for s in drawing.shapes}
     assert [name for name, _ in headings] == ["Handle order"]
     heading = headings[0][1]
@@ -102,15 +102,15 @@ def test_planes_lie_below_each_other() -> None:
     for lower in ("a", "b", "c"):
         assert heading[1] + heading[3] <= boxes[lower][1]
     assert min(y for e in drawing.edges if e.element == "g1" for _, y in e.waypoints) > heading[1]
-    one = drawn(Model(id="M", processes=(Process(id="P", nodes=(Task(id="t"),)),)))
-    assert stacked(model, one) == (one, ())
+    one = draw_model(Model(id="M", processes=(Process(id="P", nodes=(Task(id="t"),)),)))
+    assert stack_planes(model, one) == (one, ())
 
 
 def test_real_planes_do_not_overlap(shared: Path) -> None:
     for name, count in (("C.4.0", 4), ("C.5.0", 2)):
         model = read_file(shared / "data" / "miwg-reference" / f"{name}.bpmn", diagram=True)
-        before = drawn(model)
-        after, headings = stacked(model, before)
+        before = draw_model(model)
+        after, headings = stack_planes(model, before)
         assert len(headings) == count - 1
         spans: dict[int, list[float]] = {}
         for old, new in zip(before.shapes, after.shapes, strict=False):
@@ -138,14 +138,14 @@ def collaboration(kept: Diagram | None = None) -> Model:
 def test_artifacts_of_a_collaboration_are_drawn(kept: bool) -> None:
     model = collaboration()
     if kept:
-        model = collaboration(drawn(model.replace(artifacts=())))
-    drawing = drawn(model)
+        model = collaboration(draw_model(model.replace(artifacts=())))
+    drawing = draw_model(model)
     boxes = {s.element: s.bounds for s in drawing.shapes}
     lines = {e.element: e.waypoints for e in drawing.edges}
     assert {"G", "N"} <= boxes.keys()
     assert {"A", "B", "C"} <= lines.keys()
     for name in "GN":
-        assert not [n for n, b in boxes.items() if n != name and meets(boxes[name], b)]
+        assert not [n for n, b in boxes.items() if n != name and boxes_overlap(boxes[name], b)]
     assert len(lines["A"]) == 2  # straight from the note to the pool beside it
     text = written(model)
     assert schema_errors(text) == []
@@ -176,7 +176,7 @@ def canvas(step: float) -> Model:
 
 def test_a_canvas_keeps_its_places_and_gets_upright_lines() -> None:
     model = canvas(200)
-    drawing = drawn(model)
+    drawing = draw_model(model)
     assert model.diagram is not None
     assert drawing.shapes == model.diagram.shapes
     assert {e.element for e in drawing.edges} == {"f0", "f1", "f2", "df"}
@@ -185,7 +185,7 @@ def test_a_canvas_keeps_its_places_and_gets_upright_lines() -> None:
 
 
 def test_a_canvas_that_is_far_too_wide_is_laid_out() -> None:
-    drawing = drawn(canvas(1500))
+    drawing = draw_model(canvas(1500))
     right = max(x + w for x, _, w, _ in (s.bounds for s in drawing.shapes))
     assert right < 1200
     assert {e.element for e in drawing.edges} == {"f0", "f1", "f2", "df"}
@@ -194,7 +194,7 @@ def test_a_canvas_that_is_far_too_wide_is_laid_out() -> None:
 @pytest.mark.parametrize("number", shared_cases(["001", "016", "081"], "n8n-workflows"))
 def test_data_of_real_workflows_has_lines(number: str, shared: Path) -> None:
     model = read_file(shared / "data" / "n8n-workflows" / f"{number}.json", diagram=True)
-    drawing = drawn(model)
+    drawing = draw_model(model)
     lines = {e.element: e.waypoints for e in drawing.edges}
     shapes = {s.element for s in drawing.shapes}
     wanted = [
@@ -214,12 +214,12 @@ def test_data_of_real_workflows_has_lines(number: str, shared: Path) -> None:
 
 def test_lines_meet_small_shapes_in_the_middle() -> None:
     event, task = (0.0, 100.0, 36.0, 36.0), (100.0, 60.0, 100.0, 80.0)
-    assert connected(event, task, ()) == ((36, 118), (100, 118))
+    assert connect_boxes(event, task, ()) == ((36, 118), (100, 118))
     low = (100.0, 116.0, 100.0, 80.0)
-    points = connected(event, low, ())
+    points = connect_boxes(event, low, ())
     assert points[0] in ((36, 118), (18, 136))
     assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(points))
-    assert connected(low, event, (), flow=False)[-1][0] in (18, 36)
+    assert connect_boxes(low, event, (), flow=False)[-1][0] in (18, 36)
 
 
 @pytest.mark.parametrize("end", ["t1", "join"])
@@ -239,7 +239,7 @@ def test_labelled_branches_of_a_gateway_leave_apart(end: str) -> None:
     flows = tuple(
         Flow(id=f"f{n}", source=a, target=b, name=name) for n, (a, b, name) in enumerate(ends)
     )
-    drawing = drawn(Model(id="M", processes=(Process(id="P", nodes=nodes, flows=flows),)))
+    drawing = draw_model(Model(id="M", processes=(Process(id="P", nodes=nodes, flows=flows),)))
     lines = {e.element: e.waypoints for e in drawing.edges}
     ways = [lines[f.id][0] for f in flows if f.source == "g"]
     assert len(set(ways)) == len(ways)
@@ -252,6 +252,6 @@ def test_branches_of_real_models_leave_apart(shared: Path) -> None:
         (root / "examples" / "purchase-requisition" / "model.bpmn", "approved"),
     ):
         model = read_file(path)
-        lines = {e.element: e.waypoints for e in drawn(model).edges}
+        lines = {e.element: e.waypoints for e in draw_model(model).edges}
         flows = [f for s in model.scopes() for f in s.flows if f.source == gateway]
         assert len({lines[f.id][0] for f in flows}) == len(flows), path.name

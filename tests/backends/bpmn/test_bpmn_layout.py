@@ -15,8 +15,8 @@ from model_gen import Builder
 from seeds import seeds
 from shared_data import shared_cases
 
-from orgflow_ir.layout.keep import drawn
-from orgflow_ir.layout.text import width, wrap
+from orgflow_ir.layout.keep import draw_model
+from orgflow_ir.layout.text import text_width, wrap_text
 from orgflow_ir.model import (
     Artifact,
     DataFlow,
@@ -41,7 +41,7 @@ Box = tuple[float, float, float, float]
 
 def clean(model: Model, *also: str) -> Diagram:
     """The drawing of a model, in which nothing overlaps and no line runs through a node."""
-    drawing = drawn(model)
+    drawing = draw_model(model)
     found = measure(model, drawing)._asdict()
     for key in (*MUST_BE_NONE, "lines_through_nodes", *also):
         assert found[key] == 0, (key, found)
@@ -91,7 +91,7 @@ def test_real_models_without_their_drawings(folder: str, shared: Path) -> None:
     through = 0
     for path in paths[:80]:
         model = read_file(path)
-        found = measure(model, drawn(model))._asdict()
+        found = measure(model, draw_model(model))._asdict()
         assert {k: found[k] for k in MUST_BE_NONE} == dict.fromkeys(MUST_BE_NONE, 0), path.name
         through += found["lines_through_nodes"]
     assert through <= 2  # message flows from inside of sub-processes
@@ -271,14 +271,14 @@ def test_a_drawing_of_the_source_is_not_touched(shared: Path) -> None:
         model = read_file(path, diagram=True)
         assert model.diagram is not None
         assert len(model.diagram.shapes) >= 5, path.name
-        drawing = drawn(model)
+        drawing = draw_model(model)
         assert drawing.shapes[: len(model.diagram.shapes)] == model.diagram.shapes, path.name
         assert set(model.diagram.edges) <= set(drawing.edges), path.name
 
 
 def test_what_a_drawing_leaves_out_is_added() -> None:
     model = Model(id="M", processes=(chain(6), chain(4, "q")))
-    full = drawn(model)
+    full = draw_model(model)
     kept = tuple(s for s in full.shapes if s.element in ("p0", "p1", "p2", "p4"))
     wrong = Edge(element="pf0", waypoints=((0, 0), (900, 900)))
     part = Diagram(shapes=kept, edges=(wrong, *(e for e in full.edges if e.element == "pf1")))
@@ -295,26 +295,26 @@ def test_what_a_drawing_leaves_out_is_added() -> None:
 def test_a_shape_without_size_is_drawn_anew() -> None:
     model = Model(id="M", processes=(chain(3),))
     flat = Shape(element="p1", bounds=(200, 100, 0, 0))
-    shapes = tuple(flat if s.element == "p1" else s for s in drawn(model).shapes)
+    shapes = tuple(flat if s.element == "p1" else s for s in draw_model(model).shapes)
     at = boxes(clean(model.replace(diagram=Diagram(shapes=shapes))))
     assert at["p1"][2:] == (100, 80)
 
 
 def test_a_closed_sub_process_stays_closed() -> None:
     model = nested()
-    shapes = tuple(s for s in drawn(model).shapes if s.element[0] in "ps")
-    drawing = drawn(model.replace(diagram=Diagram(shapes=shapes)))
+    shapes = tuple(s for s in draw_model(model).shapes if s.element[0] in "ps")
+    drawing = draw_model(model.replace(diagram=Diagram(shapes=shapes)))
     assert "c1" not in boxes(drawing)
     assert "then1" in boxes(drawing)
 
 
 def test_the_same_model_is_drawn_the_same() -> None:
-    assert drawn(two_pools()) == drawn(two_pools())
+    assert draw_model(two_pools()) == draw_model(two_pools())
 
 
 def test_an_empty_model_has_an_empty_drawing() -> None:
-    assert drawn(Model(id="M")).shapes == ()
-    assert drawn(Model(id="M", processes=(Process(id="p"),))).shapes == ()
+    assert draw_model(Model(id="M")).shapes == ()
+    assert draw_model(Model(id="M", processes=(Process(id="p"),))).shapes == ()
 
 
 @pytest.mark.parametrize("shape", ["chain", "blocks", "star"])
@@ -335,13 +335,13 @@ def test_thousands_of_nodes_take_seconds(shape: str) -> None:
         flows = tuple(Flow(id=f"f{n}", source="t0", target=f"t{n}") for n in range(1, 2_000))
         process = Process(id="P", nodes=tasks, flows=flows)
     begin = time.process_time()
-    drawn(Model(id="M", processes=(process,)))
+    draw_model(Model(id="M", processes=(process,)))
     assert time.process_time() - begin < 15
 
 
 def test_the_metrics_see_faults() -> None:
     model = Model(id="M", processes=(chain(4),))
-    good = drawn(model)
+    good = draw_model(model)
     piled = tuple(s.replace(bounds=good.shapes[1].bounds) for s in good.shapes)
     assert measure(model, good.replace(shapes=piled)).node_overlaps == 6
     y = good.shapes[1].bounds[1] + 30
@@ -356,12 +356,12 @@ def test_the_metrics_see_faults() -> None:
 
 
 def test_text_is_broken_where_it_may_be() -> None:
-    block = wrap("Check the invoice against the purchase order", 90)
-    assert all(width(line) <= 90 for line in block.lines)
+    block = wrap_text("Check the invoice against the purchase order", 90)
+    assert all(text_width(line) <= 90 for line in block.lines)
     assert " ".join(block.lines) == "Check the invoice against the purchase order"
-    assert wrap("Donaudampfschifffahrtsgesellschaft", 90).lines != ()
-    assert "".join(wrap("Donaudampfschifffahrtsgesellschaft", 90).lines) == (
+    assert wrap_text("Donaudampfschifffahrtsgesellschaft", 90).lines != ()
+    assert "".join(wrap_text("Donaudampfschifffahrtsgesellschaft", 90).lines) == (
         "Donaudampfschifffahrtsgesellschaft"
     )
-    assert wrap("a b c d e f g h", 12, 2).lines[-1].endswith("…")
-    assert wrap("", 90).lines == ()
+    assert wrap_text("a b c d e f g h", 12, 2).lines[-1].endswith("…")
+    assert wrap_text("", 90).lines == ()

@@ -10,8 +10,8 @@ import pytest
 from bpmn_trips import read_file
 from drawing_metrics import measure
 
-from orgflow_ir.layout.keep import drawn
-from orgflow_ir.layout.text import wrap
+from orgflow_ir.layout.keep import draw_model
+from orgflow_ir.layout.text import wrap_text
 from orgflow_ir.model import (
     Event,
     EventDefinition,
@@ -56,7 +56,7 @@ def middle(box: Box) -> tuple[float, float]:
 def test_the_examples_are_well_drawn(path: Path) -> None:
     example = read_file(path, diagram=True)
     assert example.diagram is not None
-    for drawing in (example.diagram, drawn(example.replace(diagram=None))):
+    for drawing in (example.diagram, draw_model(example.replace(diagram=None))):
         found = measure(example, drawing)._asdict()
         for key in ("nodes", "edges", "bends", "crossings"):
             del found[key]
@@ -68,7 +68,7 @@ def test_an_end_is_the_last_column_of_a_loop_with_two_ways_in() -> None:
     start, end = Event(id="s", position="start"), Event(id="e", position="end")
     nodes: list[Node] = [start, gate("known"), gate("fix"), Task(id="apply"), gate("solved"), end,
                          gate("search"), Task(id="find")]  # fmt: skip
-    drawing = drawn(model(
+    drawing = draw_model(model(
         nodes, "s known", "known fix", "known search", "search find", "find fix", "fix apply",
         "apply solved", "solved e", "solved search",
     ))  # fmt: skip
@@ -81,7 +81,7 @@ def test_the_rows_of_bypasses_that_run_above_are_given_back() -> None:
     """A split with a bypass in its first branch: the second branch stands right below."""
     nodes: list[Node] = [gate("split"), gate("maybe"), Task(id="extra"), gate("done"),
                          Task(id="other"), gate("join")]  # fmt: skip
-    drawing = drawn(model(
+    drawing = draw_model(model(
         nodes, "split maybe", "maybe extra", "extra done", "maybe done", "done join",
         "split other", "other join",
     ))  # fmt: skip
@@ -95,7 +95,7 @@ def test_branches_leave_a_gateway_at_its_bottom(lanes: tuple[Lane, ...]) -> None
     """Nothing of another branch stands below a split or a join, where lines run down."""
     tasks: list[Node] = [Task(id=name) for name in "bcxy"]
     nodes = [gate("a"), gate("g"), gate("j"), *tasks, Event(id="e", position="end")]
-    drawing = drawn(
+    drawing = draw_model(
         model(nodes, "a g", "a x", "x y", "g b", "g c", "b j", "c j", "j e", lanes=lanes)
     )
     at, drawn_lines = boxes(drawing), lines(drawing)
@@ -106,7 +106,7 @@ def test_branches_leave_a_gateway_at_its_bottom(lanes: tuple[Lane, ...]) -> None
 def test_a_loop_back_from_below_runs_below() -> None:
     nodes: list[Node] = [Task(id="a"), gate("g"), Task(id="b"), Event(id="e", position="end"),
                          Task(id="again")]  # fmt: skip
-    drawing = drawn(model(nodes, "a g", "g b", "b e", "g again", "again g"))
+    drawing = draw_model(model(nodes, "a g", "g b", "b e", "g again", "again g"))
     assert measure(model(nodes), drawing).crossings == 0
     assert max(y for _, y in lines(drawing)["again g"]) > boxes(drawing)["again"][1] + 80
 
@@ -115,7 +115,9 @@ def test_flows_between_the_same_two_nodes_are_lines_of_their_own() -> None:
     for first in (gate("g"), Task(id="g"), Event(id="g", position="start")):
         process = model([first, Task(id="t")], "g t").processes[0]
         more = tuple(Flow(id=f"f{n}", source="g", target="t", name=f"n {n}") for n in range(2))
-        drawing = drawn(Model(id="M", processes=(process.replace(flows=process.flows + more),)))
+        drawing = draw_model(
+            Model(id="M", processes=(process.replace(flows=process.flows + more),))
+        )
         assert len(set(lines(drawing).values())) == 3
 
 
@@ -124,7 +126,7 @@ def test_a_boundary_event_that_leads_back_to_its_host() -> None:
         id="b", position="boundary", attached_to="t", definitions=(EventDefinition(kind="timer"),)
     )
     found = model([Task(id="s"), Task(id="t"), event], "s t", "b t")
-    drawing = drawn(found)
+    drawing = draw_model(found)
     assert measure(found, drawing).missing == 0
     at, line = boxes(drawing), lines(drawing)["b t"]
     assert line[0] == (middle(at["b"])[0], at["b"][1] + at["b"][3])
@@ -144,7 +146,7 @@ def test_open_sub_processes_in_each_other_take_no_longer_each() -> None:
         return SubProcess(id=f"s{depth}", nodes=tuple(inner), flows=flows)
 
     begin = time.process_time()
-    drawn(Model(id="M", processes=(Process(id="P", nodes=(nested(18),)),)))
+    draw_model(Model(id="M", processes=(Process(id="P", nodes=(nested(18),)),)))
     assert time.process_time() - begin < 5
 
 
@@ -152,19 +154,19 @@ def test_a_split_into_thousands() -> None:
     tasks: list[Node] = [Task(id=f"t{n}", name="x") for n in range(1_500)]
     pairs = [f"g t{n}" for n in range(1_500)] + [f"t{n} j" for n in range(1_500)]
     begin = time.process_time()
-    drawn(model([gate("g"), gate("j"), *tasks], *pairs))
+    draw_model(model([gate("g"), gate("j"), *tasks], *pairs))
     assert time.process_time() - begin < 10
 
 
 def test_long_words_are_cut_in_linear_time() -> None:
     begin = time.process_time()
-    block = wrap("x" * 200_000, 90.0, 100_000)
+    block = wrap_text("x" * 200_000, 90.0, 100_000)
     assert time.process_time() - begin < 2
     assert "".join(block.lines) == "x" * 200_000
 
 
 def test_a_task_with_a_long_name_stays_a_box() -> None:
-    drawing = drawn(model([Task(id="t", name="word " * 1_000)]))
+    drawing = draw_model(model([Task(id="t", name="word " * 1_000)]))
     assert boxes(drawing)["t"][3] < 400
 
 
@@ -173,7 +175,7 @@ def test_a_pool_around_lanes_in_lanes() -> None:
              Lane(id="c", name="C", parent="a", members=("u",)))  # fmt: skip
     found = model([Task(id="t"), Task(id="u")], "t u", lanes=lanes)
     found = found.replace(pools=(Pool(id="p", name="Pool", process="P"),))
-    at = boxes(drawn(found))
+    at = boxes(draw_model(found))
     for outer, inner in (("p", "a"), ("a", "b"), ("a", "c"), ("b", "t"), ("c", "u")):
         assert at[outer][0] < at[inner][0]
         assert at[outer][1] <= at[inner][1]

@@ -15,8 +15,8 @@ from orgflow.backends.svg.findings import Finding
 from orgflow.backends.svg.render import element_ids, render
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.layout.keep import drawn as layout
-from orgflow_ir.layout.labels import meets
+from orgflow_ir.layout.keep import draw_model as layout
+from orgflow_ir.layout.labels import boxes_overlap
 from orgflow_ir.model import (
     Artifact,
     DataObject,
@@ -184,7 +184,7 @@ def test_counts_of_flows_lie_on_no_words_and_not_on_each_other(root: Path) -> No
             found.append(tuple(float(rect.get(k, "0")) for k in ("x", "y", "width", "height")))
         words = [i.label for i in (*places.shapes, *places.edges) if i.label is not None]
         pairs = [(a, b) for n, a in enumerate(found) for b in (*found[n + 1 :], *words)]
-        hit = sum(meets(a, b) for a, b in pairs)  # type: ignore[arg-type]
+        hit = sum(boxes_overlap(a, b) for a, b in pairs)  # type: ignore[arg-type]
         assert hit <= 2, path  # a short line with words all along it
 
 

@@ -12,7 +12,7 @@ from orgflow.backends.svg.nodes import artifact
 from orgflow.backends.svg.render import render, shown_ids
 from orgflow.backends.svg.words import plain
 
-from orgflow_ir.layout.keep import drawn
+from orgflow_ir.layout.keep import draw_model
 from orgflow_ir.layout.text import LINE
 from orgflow_ir.model import Artifact, DataObject, Model, Process, SubProcess, Task
 from orgflow_ir.model.diagram import PLANE, Diagram, Shape
@@ -93,4 +93,4 @@ def test_a_closed_sub_process_shows_what_is_in_it() -> None:
     shapes = (Shape(element="sub", bounds=(0, 0, 100, 80), expanded=False),)
     process = Process(id="P", nodes=(sub,))
     model = Model(id="M", processes=(process,), diagram=Diagram(shapes=shapes))
-    assert shown_ids(model, drawn(model)) == {"sub", "a", "d"}
+    assert shown_ids(model, draw_model(model)) == {"sub", "a", "d"}
