@@ -27,10 +27,10 @@ from orgflow.evaluation.replay import judge
 from random_walks import complete, random_walks
 
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
-from orgflow_ir.flow.token_game.stub_data import OTHERWISE, Unplayable, decided_by, solve
+from orgflow_ir.flow.token_game.stub_data import OTHERWISE, Unplayable, decided_by, solve_demands
 from orgflow_ir.model import Event, Gateway, Model, Process
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -173,7 +173,7 @@ class Subject:
                     fields[decision.variable] = [] if decision.several else OTHERWISE
                 trees = [(b.tree, False) for b in decision.branches if b.tree is not None]
                 try:
-                    values = solve(trees) if trees else {}
+                    values = solve_demands(trees) if trees else {}
                 except Unplayable:
                     continue
                 if any(len(path) > 1 for path in values):
@@ -285,7 +285,7 @@ class Subject:
         if run.status != "error":
             return f"no branch of `{script.odd}` fits: {run.status} instead of error"
         seen = [e.element for e in executed if e.element in self.visible and e.element]
-        found = follow(
+        found = follow_execution(
             self.game, self.process.id, script.run.start, seen, script.run.script, self.visible
         )
         if found.index is not None and found.index < len(seen):

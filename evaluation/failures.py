@@ -14,7 +14,7 @@ from orgflow.evaluation.replay import ReplayReport, RunReport
 
 from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.flow.token_game.stub_data import Choice, Unplayable, values
+from orgflow_ir.flow.token_game.stub_data import Choice, Unplayable, setter_values
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import source_ids
@@ -160,7 +160,7 @@ def _closed_branch(process: Process, run: RunReport) -> str | None:
     for element, taken in run.run.choices:
         if element in by_element:
             try:
-                values([Choice(by_element[element], taken)])
+                setter_values([Choice(by_element[element], taken)])
             except Unplayable:
                 return element
     return None

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from orgflow.evaluation.failures import Failure, by_message, unknown
 
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.flow.token_game.replay import FollowResult, follow
+from orgflow_ir.flow.token_game.replay import FollowResult, follow_execution
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
@@ -266,7 +266,7 @@ def _follow(
         visits = todo.pop()
         tried += 1
         script = {e: _known_visits(v) for e, v in visits.items()}
-        found = follow(
+        found = follow_execution(
             game, observed.process, observed.start, observed.elements, script, version.visible
         )
         reached = len(observed.elements) + 1 if found.ok else found.index

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.control_flow.calls import called_from
-from orgflow_ir.flow.token_game.replay import FollowResult, follow
+from orgflow_ir.flow.token_game.replay import FollowResult, follow_execution
 from orgflow_ir.flow.token_game.runs import Run, RunSet, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Model, Process, SubProcess, Task
@@ -304,7 +304,7 @@ def judge(
     if result.status == "unplayable":
         return report("unplayable", result.error)
     seen = [e for e in executed if e in visible]
-    followed = follow(game, process.id, run.start, seen, run.script, visible)
+    followed = follow_execution(game, process.id, run.start, seen, run.script, visible)
     if not followed.ok:
         at = followed.index
         if at is not None and at < len(seen):

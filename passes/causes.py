@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.flow.nets.net import SOURCE
 from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Flow, Gateway
@@ -47,9 +47,9 @@ def beside(fault: Fault, graph: ControlFlow) -> Beside | None:
         if node.position != "boundary" or (seen and node.id not in seen):
             continue
         apart = frozenset({fault.element})
-        by_event = reach([node.id], graph.successors, apart)
+        by_event = list_reachable([node.id], graph.successors, apart)
         normal = [f.target for f in graph.flows_out(node.attached_to)]
-        by_host = reach(normal, graph.successors, apart)
+        by_host = list_reachable(normal, graph.successors, apart)
         into = graph.flows_in(fault.element)
         if not any(f.source in by_host or f.source == node.attached_to for f in into):
             continue
@@ -96,7 +96,7 @@ def own_loop(fault: Fault, graph: ControlFlow) -> tuple[str, ...]:
     if net is None or fault.split or not fault.missing_arcs:
         return ()
     first = [n for n in graph.nodes if not graph.into[n]]
-    before = {*first, *reach(first, graph.successors, frozenset({fault.element}))}
+    before = {*first, *list_reachable(first, graph.successors, frozenset({fault.element}))}
     waits = [f.source for a in fault.missing_arcs if (f := net.flow[a]) is not None]
     back = [s for s in waits if s not in before and s in graph.nodes]
     return tuple(dict.fromkeys(back)) if len(back) == len(fault.missing_arcs) else ()

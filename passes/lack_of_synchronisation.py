@@ -17,7 +17,7 @@ from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity, Step
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Gateway, Model, Process, Scope
 from orgflow_ir.model.element_names import listed
@@ -146,7 +146,7 @@ def _only_ends(fault: Fault, graph: ControlFlow) -> bool:
     twice there."""
     if not isinstance(graph.nodes[fault.element], Gateway) or not graph.out[fault.element]:
         return False
-    behind = [graph.nodes[n] for n in reach([fault.element], graph.successors)]
+    behind = [graph.nodes[n] for n in list_reachable([fault.element], graph.successors)]
     ends = [n for n in behind if not isinstance(n, Gateway)]
     return all(isinstance(n, Event) and n.position == "end" and not n.definitions for n in ends)
 

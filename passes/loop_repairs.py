@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orgflow.passes.repair_edits import KINDS, Candidate, ScopeRepair
 
-from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Flow, Gateway
 
@@ -67,7 +67,7 @@ def joining(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
             continue
         for meeting in meetings:
             apart = frozenset({fork, meeting})
-            branches = [{fork, *reach([f.target], graph.successors, apart)} for f in out]
+            branches = [{fork, *list_reachable([f.target], graph.successors, apart)} for f in out]
             if sum(len(b) - 1 for b in branches) != len(set().union(*branches)) - 1:
                 continue  # they meet before
             into = [f for f in graph.flows_in(meeting) if any(f.source in b for b in branches)]

@@ -12,7 +12,7 @@ from orgflow.passes.loop_repairs import bounding, joining, leaving
 from orgflow.passes.repair_edits import KINDS, Candidate, ScopeRepair
 
 from orgflow_ir.diagnostics import Applicability
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.flow.nets.net import Net
 from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Node, Task
@@ -149,7 +149,7 @@ class Candidates(ScopeRepair):
 
     def _branches(self, fault: Fault, into: Sequence[Flow]) -> list[Flow]:
         """Those of the flows that come from the split of the fault."""
-        behind = reach([fault.split], self.graph.successors, frozenset({fault.element}))
+        behind = list_reachable([fault.split], self.graph.successors, frozenset({fault.element}))
         return [f for f in into if f.source in behind]
 
     # -- branches that meet where they should not ---------------------------------------------
@@ -234,8 +234,8 @@ class Candidates(ScopeRepair):
         if net is None:
             return
         apart = frozenset({fault.element})
-        taken = reach(_heads(net, fault.taken_arcs), self.graph.successors, apart)
-        other = reach(_heads(net, fault.missing_arcs), self.graph.successors)
+        taken = list_reachable(_heads(net, fault.taken_arcs), self.graph.successors, apart)
+        other = list_reachable(_heads(net, fault.missing_arcs), self.graph.successors)
         ends = [
             n for n in self.graph.nodes.values()
             if isinstance(n, Event) and n.position == "end" and not n.definitions

@@ -11,7 +11,7 @@ from typing import Any
 
 from orgflow.agents.language.cues import MAY_BE_TOGETHER, ONE_OF, OR
 
-from orgflow_ir.flow.nets.regions import reduce
+from orgflow_ir.flow.nets.regions import reduce_scope
 from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Process
 from orgflow_ir.model.element_names import listed, one_line
 
@@ -60,7 +60,7 @@ def find_questions(model: Model) -> tuple[Question, ...]:
     """
     questions: list[Question] = []
     for process in model.processes:
-        splits = {pair.join: pair for pair in reduce(process).pairs}
+        splits = {pair.join: pair for pair in reduce_scope(process).pairs}
         asked = {}
         for node in process.nodes:
             if isinstance(node, Gateway) and node.gateway_kind in OPTIONS:
@@ -194,7 +194,7 @@ def apply_answers(model: Model, answers: Mapping[str, GatewayKind]) -> Model:
             raise AnswersError(f"there is no gateway `{element}` in this draft")
     processes = []
     for process in model.processes:
-        joins = {pair.split: pair.join for pair in reduce(process).pairs}
+        joins = {pair.split: pair.join for pair in reduce_scope(process).pairs}
         kinds: dict[str, GatewayKind] = {}
         for element, kind in answers.items():
             kinds[element] = kind

@@ -19,7 +19,7 @@ from orgflow.backends.asl.names import FieldNames, path_of
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
 from orgflow.backends.asl.variables import NEVER_SET, NO_TRUTH, NOT_TOLD, VARS
 
-from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -528,7 +528,7 @@ def keep_reachable(machine: Definition) -> None:
         current = work.pop()
         states = current["States"]
         ahead = {name: _next_states(state) for name, state in states.items()}
-        kept = reach([current["StartAt"]], ahead)
+        kept = list_reachable([current["StartAt"]], ahead)
         current["States"] = {name: state for name, state in states.items() if name in kept}
         for state in current["States"].values():
             work += state.get("Branches", ())

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import Event, Flow, Gateway
 from orgflow_ir.work.gateway_decisions import describe_gateway
 
@@ -43,7 +43,7 @@ class Regions:
     def reach(self, flow: Flow, avoid: Iterable[str | None]) -> frozenset[str]:
         """All nodes that a token on `flow` may reach without passing `avoid`."""
         blocked = frozenset(a for a in avoid if a is not None)
-        return reach([flow.target], self.graph.successors, blocked) - self.ends
+        return list_reachable([flow.target], self.graph.successors, blocked) - self.ends
 
     def groups(self, flows: Sequence[Flow], avoid: Iterable[str | None]) -> list[Group]:
         """The flows, grouped if their regions overlap, in the order of the first one."""

@@ -11,7 +11,7 @@ from orgflow.backends.asl.graph import CONVENTIONS
 from orgflow.backends.asl.rules import UnseenVariable
 from orgflow.backends.asl.variables import holds_variables
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import Event, Model, Node, Process, Scope, SubProcess, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed
@@ -138,7 +138,7 @@ class _Search:
         variables = self.variables[scope.id]
         graph = variables.graph
         into = {n: [a.source for a in arcs] for n, arcs in graph.into.items()}
-        before = reach(into.get(at, ()), into)
+        before = list_reachable(into.get(at, ()), into)
         for node in scope.nodes:
             tasks = list(_tasks(node))
             if not tasks:

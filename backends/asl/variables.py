@@ -19,7 +19,7 @@ from orgflow.backends.asl.names import path_of
 from orgflow.backends.asl.plan import Fork, Jump, Machine
 from orgflow.backends.asl.times import variable_path
 
-from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.model import Event, Gateway, Node, SubProcess, Task
 from orgflow_ir.program import requirements
 from orgflow_ir.program.syntax import Empty, Variable
@@ -134,7 +134,7 @@ class ProcessVariables:
                     for name in self._inner_reads(inner):
                         ends[name].append(inner)
             into = {n: [a.source for a in arcs] for n, arcs in graph.into.items()}
-            self._ahead[id] = {name: reach(nodes, into) for name, nodes in ends.items()}
+            self._ahead[id] = {name: list_reachable(nodes, into) for name, nodes in ends.items()}
         return self._ahead[id]
 
     def _after_scope(self, scope: ScopeGraph) -> Names:
@@ -177,7 +177,7 @@ class ProcessVariables:
         at, scope = gateway, self.graph.scope_of[gateway]
         while self.graph.decisions[gateway].coded:
             into = {n: [a.source for a in arcs] for n, arcs in scope.graph.into.items()}
-            before = reach(into[at], into)
+            before = list_reachable(into[at], into)
             for node in scope.scope.nodes:
                 if node.id in before and not scope.variables.concurrent(node.id, at):
                     found.update(self._tasks_in(node))

@@ -86,7 +86,7 @@ def render(
     Unknown ids have no effect, but elements in a closed sub-process colour that.
 
     - `drawing`: positions (default: the model's own diagram, or a layout); pass the one from
-      `orgflow_ir.layout.keep.draw_model` to draw several runs of one model without repeating the layout
+      `orgflow_ir.layout.keep.draw_model` to draw several runs of one model with one layout
     - `theme`: `auto` (follows the reader's setting), `light`, `dark`
     - `highlights`: `error`, `warning` or `info` (or a `Severity`) of an element, for findings and
       for the place where a run left the model: coloured, with a badge; takes precedence over

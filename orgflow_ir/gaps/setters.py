@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from orgflow_ir.flow.control_flow.calls import callee, calls_in, takes_everything
+from orgflow_ir.flow.control_flow.calls import calls_in, find_callee, takes_everything
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -82,7 +82,7 @@ class Setters:
     def is_set_in_callee(self, path: Path, call: CallActivity) -> bool:
         """Whether the process that a call names sets the variable that the call takes from it, or
         receives it; a process that is not in the model counts as setting everything."""
-        called = callee(call, self.model)
+        called = find_callee(call, self.model)
         if called is None or path[0] in self._declared_in(called):
             return True
         binding = call.binding
@@ -128,7 +128,7 @@ class Setters:
         elif isinstance(node, SubProcess):
             found.update(*(self._set_by(inner, node) for inner in node.nodes))
         elif isinstance(node, CallActivity):
-            called = callee(node, self.model)
+            called = find_callee(node, self.model)
             if called is not None and takes_everything(node):
                 found |= self._declared_in(called)
         repeated = _repetition(node, scope)
@@ -158,7 +158,7 @@ class Setters:
                 parameter.name
                 for other in self.model.processes
                 for call in calls_in(other)
-                if call.binding is not None and callee(call, self.model) is process
+                if call.binding is not None and find_callee(call, self.model) is process
                 for parameter in call.binding.inputs
             )
         return name in self._handed[process.id]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from orgflow_ir.flow.control_flow.graph import dominators
+from orgflow_ir.flow.control_flow.graph import immediate_dominators
 from orgflow_ir.layout.stacking import Block, list_postorder, merge_blocks
 
 _ROOT = "\x00root"
@@ -226,7 +226,9 @@ def _place_loose(nodes: Sequence[str], column: dict[str, int], rows: dict[str, i
 
 
 def _assign_rows(work: _Work) -> tuple[dict[str, int], dict[str, int]]:
-    idom = dominators(_ROOT, {n: [a.target for a in arcs] for n, arcs in work.forward.items()})
+    idom = immediate_dominators(
+        _ROOT, {n: [a.target for a in arcs] for n, arcs in work.forward.items()}
+    )
     work.children = {n: [] for n in work.forward}
     for node in sorted(idom, key=lambda n: work.layer[n]):
         work.children[idom[node]].append(node)

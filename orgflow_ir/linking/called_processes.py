@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeGuard, TypeVar
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.flow.control_flow.calls import callee, calls_in
+from orgflow_ir.flow.control_flow.calls import calls_in, find_callee
 from orgflow_ir.model import CallActivity, Catalog, CatalogEntry, Model, Process
 from orgflow_ir.model.element_names import listed, title
 from orgflow_ir.model.neighbours import LISTED, note_folder, note_given, noted_neighbours
@@ -68,7 +68,7 @@ def with_called_processes(model: Model, ctx: PassContext) -> Model:
     files = Neighbours(model, ctx)
     merged = _Merged(model)
     for call in missing:  # grows by the calls of what is found
-        if callee(call, merged.model) is None:
+        if find_callee(call, merged.model) is None:
             found = files.find(call)
             if isinstance(found, FoundProcess):
                 missing += _unresolved(merged.add(*found), merged.model)
@@ -85,7 +85,7 @@ def named_process(call: CallActivity) -> str | None:
 
 
 def _unresolved(process: Process, model: Model) -> Iterator[CallActivity]:
-    return (call for call in calls_in(process) if callee(call, model) is None)
+    return (call for call in calls_in(process) if find_callee(call, model) is None)
 
 
 class FoundProcess(NamedTuple):

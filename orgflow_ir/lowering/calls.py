@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.control_flow.calls import (
-    callee,
+    find_callee,
     global_task,
     hands_everything,
     takes_everything,
@@ -41,7 +41,7 @@ class CallToNamedWork(RewritePattern):
         assert isinstance(call, CallActivity)
         assert scope is not None
         called = call.process
-        known = callee(call, rewriter.model) is not None
+        known = find_callee(call, rewriter.model) is not None
         if known or call.loop is not None or re.fullmatch(_NAME, called) is None:
             return None
         given = call.binding

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, assert_never
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -49,7 +49,7 @@ def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]
     for scope in model.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         for node in scope.nodes:
-            if _chooses(node) and outgoing(graph.flows_out(node.id)).chosen:
+            if _chooses(node) and sort_outgoing(graph.flows_out(node.id)).chosen:
                 yield ConstructUse("split.conditional", node, scope)
 
 
@@ -142,7 +142,7 @@ class ConditionalSplitToGateway(RewritePattern):
         node, scope = use.element, use.scope
         assert scope is not None
         flows = ctx.analysis(ControlFlow, scope).flows_out(node.id)
-        always, chosen, default = outgoing(flows)
+        always, chosen, default = sort_outgoing(flows)
         one = len(chosen) == 1 and default is not None
         kind: GatewayKind = "exclusive" if one else "inclusive"
         gateway = Gateway(id=rewriter.fresh_id(node.id, "split"), gateway_kind=kind)

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.nets.activity_summaries import Nesting
 from orgflow_ir.flow.nets.escalations import (
     LeavingEscalation,
@@ -60,7 +60,7 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
     if any(map(_is_undoing, sub.nodes)):
         yield "it contains compensation, which would have another effect in the parent process"
     graph, outer = ctx.analysis(ControlFlow, sub), ctx.analysis(ControlFlow, scope)
-    if outgoing(outer.flows_out(sub.id)).chosen:
+    if sort_outgoing(outer.flows_out(sub.id)).chosen:
         yield "its outgoing flows depend on data"
     if any(source_ids(outer.nodes[f.target])[0] == sub.id for f in outer.flows_out(sub.id)[1:]):
         yield "some of its outgoing flows depend on data and others do not"
@@ -220,9 +220,9 @@ def _may_fail(call: CallActivity, caught: EventDefinition, model: Model, nesting
 def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassContext) -> str:
     """The reason why an error boundary event on a call cannot catch the errors of the called
     process; empty if it can."""
-    from orgflow_ir.flow.control_flow.calls import called_from, callee
+    from orgflow_ir.flow.control_flow.calls import called_from, find_callee
 
-    called = callee(call, model)
+    called = find_callee(call, model)
     if called is None or not event.definitions:
         return ""
     caught = event.definitions[0]
@@ -237,7 +237,7 @@ def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassCon
             graph = ctx.analysis(ControlFlow, scope)
             concurrency = ctx.analysis(Concurrency, graph)
             for node in scope.nodes:
-                inner = isinstance(node, CallActivity) and callee(node, model) is not None
+                inner = isinstance(node, CallActivity) and find_callee(node, model) is not None
                 if (node.id in steps or inner) and (others := concurrency.beside(node.id)):
                     what = _work_in(others, graph, ctx)
                     return f"{ctx.name(node)} may fail while {what} may be active"
@@ -296,7 +296,7 @@ def _why_several(leaving: Sequence[LeavingEscalation], ctx: PassContext) -> Iter
         first, second = next(((a, b) for a, b in ways if a != b), (one.way[-1], other.way[-1]))
         graph = ctx.analysis(ControlFlow, first.scope)
         follows = any(
-            b.node.id in reach([a.node.id], graph.successors)
+            b.node.id in list_reachable([a.node.id], graph.successors)
             for a, b in ((first, second), (second, first))
         )
         beside = ctx.analysis(Concurrency, graph).beside(first.node.id)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import Event, Gateway, Model, Node, Scope, SubProcess, Task
 from orgflow_ir.model.bindings import Script
 from orgflow_ir.model.constructs import ConstructUse
@@ -106,7 +106,7 @@ def is_done_at_once(around: Around) -> bool:
     if caught.interrupting:  # nothing behind a throw is done
         graph = ControlFlow(around.scope)
         thrown = frozenset(event.id for event, _ in around.events)
-        reached = {*graph.entries, *reach(graph.entries, graph.successors, thrown)}
+        reached = {*graph.entries, *list_reachable(graph.entries, graph.successors, thrown)}
         nodes = tuple(node for node in nodes if node.id in reached)
     return all(map(_at_once, nodes))
 

@@ -11,8 +11,8 @@ from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.token_game.moves import (
     Move,
-    completed,
     handlers_due,
+    list_completed,
     throws_compensation,
 )
 from orgflow_ir.flow.token_game.net import Policy
@@ -249,7 +249,7 @@ def _due(game: Game, state: State, move: Move) -> dict[str, int]:
     if throws_compensation(move.node):
         _, due = handlers_due(game.net, frames, move.at, move.node)
     else:
-        due = completed(game.net, frames[move.at])
+        due = list_completed(game.net, frames[move.at])
     return {game.net.nodes[i].id: times for i, times in due}
 
 

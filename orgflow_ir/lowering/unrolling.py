@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -60,7 +60,7 @@ def obstacle(
     if isinstance(node, SubProcess) and any(_undone(n) for s in node.scopes() for n in s.nodes):
         return "work in it is compensated in each iteration"
     targets = (graph.nodes[f.target] for f in out)
-    if outgoing(out).chosen or any(source_ids(t)[0] == node.id for t in targets):
+    if sort_outgoing(out).chosen or any(source_ids(t)[0] == node.id for t in targets):
         return "its outgoing flows depend on data"
     if node.loop.kind == "multi-instance":
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
 from orgflow_ir.model.bindings import PART, Field, Form
 from orgflow_ir.model.element_names import one_line
@@ -83,7 +83,9 @@ def known_before(graph: ControlFlow) -> dict[str, frozenset[str]]:
     for setter in graph.scope.nodes:
         names = frozenset(declared_by(setter))
         tasks = [task for task, fields in forms.items() if fields & names]
-        after = reach(graph.successors[setter.id], graph.successors) if tasks else frozenset()
+        after = (
+            list_reachable(graph.successors[setter.id], graph.successors) if tasks else frozenset()
+        )
         for task in tasks:
             if task in after:
                 found.setdefault(task, set()).update(forms[task] & names)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -147,7 +147,7 @@ def with_gateways(scope: Scope, graph: ControlFlow) -> tuple[Scope, dict[str, No
         nodes.append(node)
         if not isinstance(node, (Task, CallActivity, SubProcess)):
             continue
-        ways = outgoing(graph.flows_out(node.id))
+        ways = sort_outgoing(graph.flows_out(node.id))
         if not ways.chosen:
             continue
         one = len(ways.chosen) == 1 and ways.default is not None

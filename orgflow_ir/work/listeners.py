@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.model import (
     CallActivity,
     Element,
@@ -455,7 +455,7 @@ def _around(
         if not _in_work(one) and any(n.trigger == "error" for n in attached):
             return "an error event of the activity also catches its errors"
         return ""
-    if outgoing(graph.flows_out(activity.id)).chosen:
+    if sort_outgoing(graph.flows_out(activity.id)).chosen:
         return "it is called when a flow has been chosen"
     return ""
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Literal
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach, united_ahead
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable, united_ahead
 from orgflow_ir.flow.nets.region_tree import Region
 from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.model import (
@@ -188,7 +188,7 @@ class Variables:
 
     def readers_after(self, element: str, reads: Iterable[Read]) -> tuple[Read, ...]:
         """Those of `reads` that are reachable from an element's outputs."""
-        ahead = reach(self.graph.successors.get(element, ()), self.graph.successors)
+        ahead = list_reachable(self.graph.successors.get(element, ()), self.graph.successors)
         return tuple(r for r in reads if r.element in ahead)
 
     def before(self, element: str) -> list[str]:

@@ -177,9 +177,9 @@ def waits_in(node: Node, model: Model) -> bool:
     """Whether a step of an activity, or of a process that it calls, waits for anything other than a
     person."""
     if isinstance(node, CallActivity):
-        from orgflow_ir.flow.control_flow.calls import called_from, callee
+        from orgflow_ir.flow.control_flow.calls import called_from, find_callee
 
-        called = callee(node, model)
+        called = find_callee(node, model)
         processes = (called, *called_from(called, model)) if called is not None else ()
         return any(_waits(n) for p in processes for s in p.scopes() for n in s.nodes)
     if isinstance(node, SubProcess):

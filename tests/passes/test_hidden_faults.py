@@ -6,7 +6,7 @@ from orgflow.passes.pipelines import CHECK
 from text_model import model
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.flow.token_game.replay import replay
+from orgflow_ir.flow.token_game.replay import replay_trace
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.pipeline import PassContext, PassManager
 
@@ -58,4 +58,4 @@ def test_a_deadlock_beside_work_done_twice_is_told() -> None:
     assert deadlock.element == "j"
     assert "waits for `B`, which a run that takes `c` at `Which?` never does" in deadlock.message
     game = Game(model(DEADLOCK, gateways), Policy(once=True))
-    assert replay(game, deadlock.trace, "P", "start").ok
+    assert replay_trace(game, deadlock.trace, "P", "start").ok

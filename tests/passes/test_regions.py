@@ -8,7 +8,7 @@ import time
 import pytest
 from seeds import seeds
 
-from orgflow_ir.flow.nets.regions import MatchedPair, reduce
+from orgflow_ir.flow.nets.regions import MatchedPair, reduce_scope
 from orgflow_ir.flow.soundness import analyse
 from orgflow_ir.model import Event, Flow, Gateway, Node, Process, Task
 
@@ -45,7 +45,7 @@ def faults(text: str) -> set[tuple[str, str]]:
 
 
 def test_nested_blocks_pair_each_join_with_its_own_split() -> None:
-    result = reduce(build("s-o1 o1-t1 o1-o2 o2-t2 o2-t3 t2-o3 t3-o3 o3-o4 t1-o4 o4-e"))
+    result = reduce_scope(build("s-o1 o1-t1 o1-o2 o2-t2 o2-t3 t2-o3 t3-o3 o3-o4 t1-o4 o4-e"))
     assert result.structured
     assert result.pair_of("o3") == "o2"
     assert result.pair_of("o4") == "o1"
@@ -53,19 +53,19 @@ def test_nested_blocks_pair_each_join_with_its_own_split() -> None:
 
 
 def test_inclusive_join_of_another_split_and_of_none() -> None:
-    assert reduce(build("s-x1 x1-t1 x1-t2 t1-o t2-o o-e")).pair_of("o") == "x1"
-    assert reduce(build("s-a1 a1-t1 a1-t2 t1-o t2-o o-e")).pair_of("o") == "a1"
+    assert reduce_scope(build("s-x1 x1-t1 x1-t2 t1-o t2-o o-e")).pair_of("o") == "x1"
+    assert reduce_scope(build("s-a1 a1-t1 a1-t2 t1-o t2-o o-e")).pair_of("o") == "a1"
     crossed = "s-o1 o1-t1 o1-t2 o1-t3 t1-o2 t2-a3 a3-o2 a3-t4 t3-a4 t4-a4 a4-e o2-e2"
-    assert reduce(build(crossed)).pair_of("o2") is None
+    assert reduce_scope(build(crossed)).pair_of("o2") is None
 
 
 def test_default_of_an_inclusive_split_still_pairs() -> None:
     process = build("s-o1 o1-t1 o1-t2 o1-t3 t1-o2 t2-o2 t3-o2 o2-e", default="f3")
-    assert reduce(process).pair_of("o2") == "o1"
+    assert reduce_scope(process).pair_of("o2") == "o1"
 
 
 def test_two_flows_between_the_same_gateways() -> None:
-    result = reduce(build("s-a1 a1-a2 a1-a2 a2-e"))
+    result = reduce_scope(build("s-a1 a1-a2 a1-a2 a2-e"))
     assert result.structured
     assert result.pair_of("a2") == "a1"
     assert faults("s-x1 x1-a2 x1-a2 a2-e") == {("deadlock", "a2")}
@@ -74,14 +74,14 @@ def test_two_flows_between_the_same_gateways() -> None:
 
 def test_gateway_that_joins_and_splits() -> None:
     text = "s-x1 x1-t1 x1-t2 t1-x2 t2-x2 x2-t3 x2-t4 t3-x3 t4-x3 x3-e"
-    result = reduce(build(text))
+    result = reduce_scope(build(text))
     assert result.pair_of("x2") == "x1"
     assert result.pair_of("x3") == "x2"
     assert faults(text) == set()
 
 
 def test_loop_is_a_region_with_header_and_exit() -> None:
-    result = reduce(build("s-x1 x1-t1 t1-x2 x2-t2 t2-x1 x2-e"))
+    result = reduce_scope(build("s-x1 x1-t1 t1-x2 x2-t2 t2-x1 x2-e"))
     (loop,) = [c for c in result.tree.children if not isinstance(c, str)]
     assert (loop.kind, loop.join, loop.split) == ("loop", "x1", "x2")
     assert list(loop.elements()) == ["t1", "t2"]
@@ -89,7 +89,7 @@ def test_loop_is_a_region_with_header_and_exit() -> None:
 
 
 def test_tree_tells_branches_in_the_order_of_the_flows() -> None:
-    tree = reduce(build("s-x1 x1-t3 x1-t1 x1-t2 t1-x2 t2-x2 t3-x2 x2-e")).tree
+    tree = reduce_scope(build("s-x1 x1-t3 x1-t1 x1-t2 t1-x2 t2-x2 t3-x2 x2-e")).tree
     block = next(c for c in tree.children if not isinstance(c, str))
     assert [list(b.elements()) for b in block.children if not isinstance(b, str)] == [
         ["t3"],
@@ -106,7 +106,7 @@ def test_every_live_element_is_in_the_tree(seed: int) -> None:
     from orgflow_ir.flow.nets.wiring import Wiring
 
     process = random_process(seed)
-    assert set(reduce(process).tree.elements()) == set(Wiring(process).live)
+    assert set(reduce_scope(process).tree.elements()) == set(Wiring(process).live)
 
 
 def test_all_independent_faults_in_one_run() -> None:
@@ -168,6 +168,6 @@ def test_growth_is_near_linear() -> None:
 
 def test_many_parallel_branches_are_one_block() -> None:
     arms = " ".join(f"a1-t{i} t{i}-a2" for i in range(64))
-    result = reduce(build(f"s-a1 {arms} a2-e"))
+    result = reduce_scope(build(f"s-a1 {arms} a2-e"))
     assert result.structured
     assert len(result.pairs) == 1

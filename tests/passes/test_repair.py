@@ -19,8 +19,8 @@ from orgflow_ir.flow.nets.net import Net
 from orgflow_ir.flow.nets.wiring import Wiring
 from orgflow_ir.flow.soundness import memory
 from orgflow_ir.flow.soundness.findings import ScopeVerdict
-from orgflow_ir.flow.soundness.scope import judge
-from orgflow_ir.flow.token_game.replay import replay
+from orgflow_ir.flow.soundness.scope import judge_net
+from orgflow_ir.flow.token_game.replay import replay_trace
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Flow, Model, SubProcess
 from orgflow_ir.model.constructs import CONSTRUCTS
@@ -193,9 +193,9 @@ def test_what_a_change_leaves_alone_is_analysed_once(monkeypatch: pytest.MonkeyP
 
     def counted(net: Net, max_states: int) -> ScopeVerdict:
         judged.append(",".join(sorted(net.live)))
-        return judge(net, max_states)
+        return judge_net(net, max_states)
 
-    monkeypatch.setattr(memory, "judge", counted)
+    monkeypatch.setattr(memory, "judge_net", counted)
     faulty_one = faulty.boundary("exclusive", interrupting=False)
     (process,) = faulty_one.processes
     inner = model("start -> Inside\nInside -> end", {}).processes[0]
@@ -275,7 +275,7 @@ def test_the_run_goes_on_until_the_work_has_happened_twice() -> None:
     assert found.element == "j"
     assert [s.element for s in found.trace][-4:] == ["j", "j", "on", "on"]
     game = Game(made, Policy(once=True))
-    assert replay(game, found.trace, "P", "start").ok
+    assert replay_trace(game, found.trace, "P", "start").ok
 
 
 def test_branches_that_meet_in_a_loop_are_joined() -> None:

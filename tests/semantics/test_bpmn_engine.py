@@ -28,7 +28,7 @@ from game_models import model, process, sub
 from node_tools import NodeChild, tool
 from seeds import at_least, seeds
 
-from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model, Scope
@@ -85,7 +85,7 @@ def judge(game: Game, run: Run, execution: Execution) -> list[str]:
         if mine[element] != theirs[element]:
             found.append(f"{element}: {mine[element]} by the game, {theirs[element]} by the engine")
     seen = observed(game.model, execution.trace)
-    result = follow(game, run.process, run.start, seen, run.script, visible(game.model))
+    result = follow_execution(game, run.process, run.start, seen, run.script, visible(game.model))
     if not result.ok or result.outcome != run.outcome:
         found.append(f"order {seen} at {result.index}: {result.reason or result.outcome}")
     return found

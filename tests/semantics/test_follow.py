@@ -6,7 +6,7 @@ import pytest
 from game_models import model, node, read_bpmn, sub
 from shared_data import shared_cases, shared_data
 
-from orgflow_ir.flow.token_game.replay import FollowResult, follow
+from orgflow_ir.flow.token_game.replay import FollowResult, follow_execution
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Model, Task
@@ -24,7 +24,7 @@ def seen(run: Run, visible: set[str]) -> list[str]:
 def check(made: Model, observed: list[str], script=None, visible=None, start=None) -> FollowResult:
     game = Game(made, Policy(once=True))
     start = start or game.starts("P")[0]
-    return follow(game, "P", start, observed, script or {}, visible or tasks_of(made))
+    return follow_execution(game, "P", start, observed, script or {}, visible or tasks_of(made))
 
 
 FORK = model(
@@ -172,15 +172,15 @@ def test_enumerated_runs_of_real_models_are_followed_and_mutants_are_not(name: s
         for run in enumerate_runs(made, process.id, game=game).runs:
             observed = seen(run, visible)
             steps += len(observed)
-            result = follow(game, process.id, run.start, observed, run.script, visible)
+            result = follow_execution(game, process.id, run.start, observed, run.script, visible)
             assert result.ok, result.reason
             assert result.outcome == run.outcome
             assert result.flows == run.flows
             for i in range(len(observed)):
                 less = [*observed[:i], *observed[i + 1 :]]
                 if less != observed:
-                    cut = follow(game, process.id, run.start, less, run.script, visible)
+                    cut = follow_execution(game, process.id, run.start, less, run.script, visible)
                     assert not cut.ok
             more = [*observed, observed[0]] if observed else ["no such element"]
-            assert not follow(game, process.id, run.start, more, run.script, visible).ok
+            assert not follow_execution(game, process.id, run.start, more, run.script, visible).ok
     assert steps > 5

@@ -113,7 +113,7 @@ def test_what_an_event_ends_is_among_the_waits_that_it_may_end() -> None:
         races = {wait.element.id: wait for wait in analysis.waits if wait.kind == "race"}
         for event, lost in lost_waits(made, 800):
             race = races[event]
-            inside = {name for wait in race.ends for name in analysis._inside(wait.id)}
+            inside = {name for wait in race.ends for name in analysis._elements_inside(wait.id)}
             ends = {wait.id for wait in race.ends} | inside
             assert lost <= ends, f"seed {30_000 + seed}: {event} ends {sorted(lost - ends)}"
             ended += len(lost)

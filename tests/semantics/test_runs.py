@@ -14,7 +14,7 @@ from seeds import at_least, seeds
 from shared_data import shared_cases, shared_data
 
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.flow.token_game.replay import replay
+from orgflow_ir.flow.token_game.replay import replay_trace
 from orgflow_ir.flow.token_game.run_json import run_to_dict, run_to_json
 from orgflow_ir.flow.token_game.runs import coverage_report, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
@@ -188,7 +188,7 @@ def test_every_run_replays_and_a_changed_one_does_not(block: int):
         game = Game(made, Policy(once=True))
         found = enumerate_runs(made, "P", max_runs=6, max_trials=60, game=game)
         for run in (*found.runs, *found.stuck):
-            result = replay(game, run.steps, "P", run.start)
+            result = replay_trace(game, run.steps, "P", run.start)
             assert result.ok, (seed, result.reason)
             assert result.outcome == run.outcome
             replayed += 1
@@ -201,15 +201,15 @@ def test_every_run_replays_and_a_changed_one_does_not(block: int):
 
 
 def _mutations_fail(game: Game, run) -> None:
-    whole = replay(game, run.steps, "P", run.start)
+    whole = replay_trace(game, run.steps, "P", run.start)
     flows = {f.id: f for f in game.model.processes[0].flows}
     for i, step in enumerate(run.steps):
-        shorter = replay(game, (*run.steps[:i], *run.steps[i + 1 :]), "P", run.start)
+        shorter = replay_trace(game, (*run.steps[:i], *run.steps[i + 1 :]), "P", run.start)
         # only a step round a self-loop can be left out
         loops = any(flows[f].target == step.element for f in step.taken)
         assert loops or not shorter.ok or shorter.state != whole.state
         swapped = Step(step.action, step.element, ("no-such-flow",), step.instance)
-        failed = replay(game, (*run.steps[:i], swapped), "P", run.start)
+        failed = replay_trace(game, (*run.steps[:i], swapped), "P", run.start)
         assert (failed.ok, failed.index) == (False, i)
         assert "cannot" in failed.reason
 
@@ -219,7 +219,7 @@ def test_a_swapped_choice_does_not_replay():
     game = Game(made)
     run = enumerate_runs(made, "P").runs[0]
     steps = [s._replace(taken=("x-b",)) if s.element == "x" else s for s in run.steps]
-    result = replay(game, steps, "P", "s")
+    result = replay_trace(game, steps, "P", "s")
     assert (result.ok, result.index) == (False, 2)
 
 

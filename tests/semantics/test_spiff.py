@@ -13,7 +13,7 @@ from SpiffWorkflow.bpmn.parser import BpmnParser
 from SpiffWorkflow.bpmn.script_engine import PythonScriptEngine, TaskDataEnvironment
 from SpiffWorkflow.util.task import TaskState
 
-from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Event, Flow, Gateway, Model, Node, Process, Scope, SubProcess, Task
@@ -199,7 +199,7 @@ def test_runs_are_executed_alike(block: int):
             mine = [s.element for s in run.steps if s.element in tasks and s.action != "open"]
             assert Counter(observed) == Counter(mine), seed
             assert completed
-            result = follow(game, "P", run.start, observed, run.script, tasks)
+            result = follow_execution(game, "P", run.start, observed, run.script, tasks)
             assert result.ok, (seed, result.reason)
             assert result.outcome == "completed"
             played += 1

@@ -33,7 +33,7 @@ from orgflow.backends.n8n.plan.target_options import MESSAGES, version_of
 
 from orgflow_ir.flow.control_flow.calls import (
     called_from,
-    callee,
+    find_callee,
     hands_computed,
     states_data,
     takes_computed,
@@ -262,7 +262,7 @@ class _Emitter:
                     self._task(node)
                 case SubProcess():
                     self._call(node, self.scope.inside(node))
-                case CallActivity() if (called := callee(node, self.scope.model)) is not None:
+                case CallActivity() if (called := find_callee(node, self.scope.model)) is not None:
                     self._call(node, self.scope.of(called))
                 case Event():
                     self._event(node)

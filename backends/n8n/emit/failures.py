@@ -198,10 +198,10 @@ def _codes_called(call: CallActivity, compiled: CompiledScope) -> Iterator[str]:
     """Codes that tasks throw in the process that a call runs, and in those that it calls."""
     from orgflow.backends.n8n.emit.computed import work_in
 
-    from orgflow_ir.flow.control_flow.calls import called_from, callee
+    from orgflow_ir.flow.control_flow.calls import called_from, find_callee
     from orgflow_ir.work.statements import thrown_codes
 
-    called = callee(call, compiled.scope.model)
+    called = find_callee(call, compiled.scope.model)
     if called is None:
         return
     for process in dict.fromkeys((called, *called_from(called, compiled.scope.model))):

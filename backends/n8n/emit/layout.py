@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from orgflow.backends.n8n.emit.graph import NodeKey
 
-from orgflow_ir.flow.control_flow.graph import dominators
+from orgflow_ir.flow.control_flow.graph import immediate_dominators
 from orgflow_ir.layout.stacking import Block, list_postorder, merge_blocks
 
 COLUMN = 256
@@ -107,7 +107,7 @@ def grid(
     for node in order:  # successors come first
         if node in delayed and forward[node]:
             layer[node] = max(layer[node], min(layer[t] for t in forward[node]) - 1)
-    idom = dominators(_ROOT, forward, order)
+    idom = immediate_dominators(_ROOT, forward, order)
     children: dict[_Number, list[_Number]] = {n: [] for n in succ}
     for node in sorted(idom, key=layer.__getitem__):
         children[idom[node]].append(node)

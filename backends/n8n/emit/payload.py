@@ -12,7 +12,7 @@ from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, respond_to_webhook
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
-from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.program.syntax import variables
@@ -126,7 +126,7 @@ def read_by_work(compiled: CompiledScope, start: str, ctx: PassContext) -> Itera
                 and setter.by != "payload"
                 and (setter.by != "unknown" or setter.element not in does)
             )
-            if task in reach([start], compiled.graph.successors, earlier):
+            if task in list_reachable([start], compiled.graph.successors, earlier):
                 at_once = not needed.tested and not earlier and always.passes(task)
                 required[read.variable] = required.get(read.variable, False) or at_once
     for task, work in works.items():
@@ -177,7 +177,7 @@ class _Always:
 
     def passes(self, element: str) -> bool:
         if element not in self.known:
-            seen = reach([self.start], self.successors, frozenset([element]))
+            seen = list_reachable([self.start], self.successors, frozenset([element]))
             self.known[element] = all(self.successors.get(node) for node in seen)
         return self.known[element]
 

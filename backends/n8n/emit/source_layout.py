@@ -8,7 +8,7 @@ from orgflow.backends.n8n.emit.graph import NodeKey, WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, PORT, ROW, lift
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
-from orgflow_ir.flow.control_flow.graph import components
+from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.records import NamedTuple
 
@@ -113,7 +113,7 @@ def _left_to_right(body: Scope, centres: Mapping[str, tuple[float, float]]) -> b
     for flow in body.flows:
         if flow.source in centres and flow.target in centres:
             succ[flow.source].append(flow.target)
-    component = components(succ)
+    component = strong_components(succ)
     steps = [
         centres[b][0] - centres[a][0]
         for a, targets in succ.items()

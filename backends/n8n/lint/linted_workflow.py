@@ -21,7 +21,7 @@ from orgflow.backends.n8n.format.workflow_document import (
 )
 from orgflow.backends.n8n.node_types.catalogue import newest
 
-from orgflow_ir.flow.control_flow.graph import components
+from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.model.json_source_map import JsonDocument
 from orgflow_ir.model.source import SourceLocation
 
@@ -149,7 +149,7 @@ class Workflow:
     def cyclic(self) -> frozenset[int]:
         """Nodes on a cycle of wires."""
         follow = {str(n.index): [str(w.target) for w in self.out[n.index]] for n in self.nodes}
-        component_of = components(follow)
+        component_of = strong_components(follow)
         size = Counter(component_of.values())
         return frozenset(
             int(n) for n, component in component_of.items() if size[component] > 1 or n in follow[n]

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.nets.reduction import Reduction
 from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.model import Gateway, Process
@@ -123,7 +123,7 @@ def _entered_elsewhere(split: str, join: str, graph: ControlFlow) -> bool:
     if isinstance(node, Gateway) and node.gateway_kind == "exclusive":
         return False
     first = [f.target for f in graph.flows_out(split) if f.target != join]
-    inside = reach(first, graph.successors, frozenset({join, split}))
+    inside = list_reachable(first, graph.successors, frozenset({join, split}))
     return any(
         arc.source not in inside and arc.source != split and arc.source in graph.reachable
         for node in inside
@@ -142,7 +142,7 @@ def _choose_encoding(
         return InclusiveJoin(join, "unstructured")
     node = graph.nodes[split]
     kind = node.gateway_kind if isinstance(node, Gateway) else "parallel"
-    flows = outgoing(graph.flows_out(split))
+    flows = sort_outgoing(graph.flows_out(split))
     if kind == "inclusive" and len(flows.chosen) == 1 and not flows.always:
         kind = "exclusive"  # the one condition or the default: never both
     if kind == "exclusive" and inputs:
@@ -170,7 +170,7 @@ def _map_flows(
         if out.target == join:
             result[out.id] = out.id
             continue
-        inside = reach([out.target], succ, frozenset({join, split}))
+        inside = list_reachable([out.target], succ, frozenset({join, split}))
         arrives = [f.id for f in ways_in if f.source in inside]
         if len(arrives) != 1:
             return {}

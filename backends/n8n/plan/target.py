@@ -16,9 +16,9 @@ from orgflow.backends.n8n.plan.target_options import (
 from orgflow.backends.n8n.plan.timed_starts import TIMED_STARTS
 from orgflow.backends.n8n.plan.wait_constructs import wait_uses
 
-from orgflow_ir.flow.control_flow.calls import called_from, callee, takes_everything
+from orgflow_ir.flow.control_flow.calls import called_from, find_callee, takes_everything
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.control_flow.signals import other_end
 from orgflow_ir.lowering.ad_hoc import AD_HOC, why_not_in_order
 from orgflow_ir.lowering.calls import CALLS
@@ -180,7 +180,7 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
         return f"the wait at {name} reports no error to n8n"
     if host.loop is not None:
         return f"{name} is repeated"
-    if outgoing(graph.flows_out(host.id)).chosen:
+    if sort_outgoing(graph.flows_out(host.id)).chosen:
         return f"the outgoing flows of {name} depend on data"
     codes = [error.code for error in caught_errors(scope, model).get(host.id, ())]
     if len(event.definitions) != 1 or len(set(codes)) < len(codes):
@@ -216,11 +216,11 @@ def why_not_returned(use: ConstructUse, model: Model, ctx: PassContext) -> str:
         return (
             f"the process {f'`{called}` ' if called else ''}that throws it is in none of the files"
         )
-    if not isinstance(host, CallActivity) or callee(host, model) is None:
+    if not isinstance(host, CallActivity) or find_callee(host, model) is None:
         return f"no known step of {ctx.name(host)} throws the event that it catches"
     if host.loop is not None:
         return f"{ctx.name(host)} is repeated"
-    if outgoing(graph.flows_out(host.id)).chosen:
+    if sort_outgoing(graph.flows_out(host.id)).chosen:
         return f"the outgoing flows of {ctx.name(host)} depend on data"
     if len(event.definitions) != 1:
         return "it catches several events"
@@ -290,7 +290,7 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """The reason why a call cannot be emitted; empty if it can."""
     call = use.element
     assert isinstance(call, CallActivity)
-    called = callee(call, model)
+    called = find_callee(call, model)
     if called is None:
         name = one_line(call.process).replace("`", "'")
         if not name:

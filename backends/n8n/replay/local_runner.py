@@ -18,7 +18,7 @@ from orgflow.backends.n8n.node_types.send_and_wait import ANSWER, ANSWERED_AT
 from orgflow.backends.n8n.replay.scripted_data import script_nodes
 
 from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
-from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.flow.nets.failures import CaughtError, steps_called
 from orgflow_ir.flow.token_game.stimulus import Stimulus
 from orgflow_ir.flow.token_game.stub_data import Unplayable, data_stimuli
@@ -358,7 +358,7 @@ def _setters_before(gateway: str, scope: CompiledScope) -> frozenset[str]:
         if isinstance(node, Task)
         and (node.id not in scope.forms or read <= scope.forms[node.id].known)
         and (node.id not in scope.stubs_called or _hands_back(node, read))
-        and gateway in reach(graph.successors[node.id], graph.successors)
+        and gateway in list_reachable(graph.successors[node.id], graph.successors)
         and not scope.variables.concurrent(node.id, gateway)
     )
 

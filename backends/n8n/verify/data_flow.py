@@ -21,7 +21,7 @@ from orgflow.backends.n8n.node_types import set_
 from orgflow.backends.n8n.verify.choices import Names, references_in
 from orgflow.backends.n8n.verify.reference import Reference
 
-from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.model import Event
 from orgflow_ir.targets.verification import Changed, Difference
 
@@ -104,7 +104,7 @@ class DataFlow:
                 _join_texts(self.steps[data].parameters)
             ):
                 continue
-            if form not in starts and data in reach(starts, self.ahead, frozenset({form})):
+            if form not in starts and data in list_reachable(starts, self.ahead, frozenset({form})):
                 yield Difference(
                     f"`{data}` reads the answers of `{form}`, which some run has not "
                     "reached by then"
@@ -116,7 +116,9 @@ class DataFlow:
         """Nodes whose value of a variable the condition may have to read and cannot."""
         if not re.search(rf"\b{re.escape(variable)}\b", text):
             return []  # it reads something else now, which is reported
-        wanted = [n for n in self.setters if reader in reach([n], self.ahead) and n != reader]
+        wanted = [
+            n for n in self.setters if reader in list_reachable([n], self.ahead) and n != reader
+        ]
         pairs = self.matching.pairs
         beside = [pairs[k] for k in self.carried.beside.get((gateway, variable), ()) if k in pairs]
         seen: set[str] = set()
@@ -134,7 +136,7 @@ class DataFlow:
             seen.update(
                 n
                 for n in self._upstream(name) - self.lost[name]
-                if reader not in reach(self.ahead[n], self.ahead, past)
+                if reader not in list_reachable(self.ahead[n], self.ahead, past)
             )
         return [n for n in dict.fromkeys((*wanted, *beside)) if n not in seen]
 
@@ -185,7 +187,9 @@ class DataFlow:
     def _upstream(self, name: str, avoid: Iterable[str] = ()) -> frozenset[str]:
         past = frozenset(avoid)
         return frozenset(
-            n for n in self.setters if n not in past and name in reach([n], self.ahead, past)
+            n
+            for n in self.setters
+            if n not in past and name in list_reachable([n], self.ahead, past)
         )
 
     def _overwritten(self, merge: str) -> frozenset[str]:
@@ -196,7 +200,7 @@ class DataFlow:
         stop = frozenset({merge})
         overwritten = set()
         for setter in self._upstream(merge):
-            ahead = reach([setter], self.ahead, stop)
+            ahead = list_reachable([setter], self.ahead, stop)
             if not all(any(s in ahead for s in sources) for sources in inputs.values()):
                 overwritten.add(setter)
         return frozenset(overwritten)

@@ -22,8 +22,8 @@ from orgflow_ir.flow.concurrency.waits import (
     takes_over,
     waits_outside,
 )
-from orgflow_ir.flow.control_flow.calls import callee, calls_in
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.calls import calls_in, find_callee
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -113,35 +113,35 @@ class _Found:
     @cached_property
     def holders_of(self) -> Mapping[int, tuple[str, ...]]:
         """The activities in which each scope runs: the sub-process, or the calls of a process."""
-        found: dict[int, list[str]] = {id(scope): [] for scope in self.model.scopes()}
+        held_by: dict[int, list[str]] = {id(scope): [] for scope in self.model.scopes()}
         for scope in self.model.scopes():
             if isinstance(scope, SubProcess):
-                found[id(scope)].append(scope.id)
+                held_by[id(scope)].append(scope.id)
         for process in self.model.processes:
             for call in calls_in(process):
-                called = callee(call, self.model)
+                called = find_callee(call, self.model)
                 if called is not None:
-                    found[id(called)].append(call.id)
-        return {scope: tuple(dict.fromkeys(holders)) for scope, holders in found.items()}
+                    held_by[id(called)].append(call.id)
+        return {scope: tuple(dict.fromkeys(holders)) for scope, holders in held_by.items()}
 
     @cached_property
     def attached(self) -> Mapping[str, list[Event]]:
         """The boundary events of each activity."""
-        found: dict[str, list[Event]] = {}
+        attached_events: dict[str, list[Event]] = {}
         for node in self.nodes.values():
             if isinstance(node, Event) and node.attached_to is not None:
-                found.setdefault(node.attached_to, []).append(node)
-        return found
+                attached_events.setdefault(node.attached_to, []).append(node)
+        return attached_events
 
     @cached_property
     def begun_at_once(self) -> frozenset[str]:
-        found: set[str] = set()
+        begun_nodes: set[str] = set()
         for node in self.nodes.values():
             if is_repeated_at_once(node):
-                found.add(node.id)
+                begun_nodes.add(node.id)
                 if isinstance(node, SubProcess):
-                    found |= {inner.id for scope in node.scopes() for inner in scope.nodes}
-        return frozenset(found)
+                    begun_nodes |= {inner.id for scope in node.scopes() for inner in scope.nodes}
+        return frozenset(begun_nodes)
 
 
 class ModelConcurrency:
@@ -184,20 +184,20 @@ class ModelConcurrency:
         return self._found.together[element]
 
     def _find_active(self, element: str) -> Iterator[str]:
-        yield from self._inside(element)
+        yield from self._elements_inside(element)
         seen, around = {element}, [element]
         while around:
             inner = around.pop()
             again = is_repeated_at_once(self._found.nodes[inner])
             for other in self.beside(inner):
                 yield other.id
-                yield from self._inside(other.id)
+                yield from self._elements_inside(other.id)
                 again = again or other.id == inner
             if inner != element:
                 yield inner
             if again:  # another instance of it
                 yield inner
-                yield from self._inside(inner)
+                yield from self._elements_inside(inner)
             for holder in self._found.holders_of[id(self._found.scope_of[inner])]:
                 if holder not in seen:
                     seen.add(holder)
@@ -217,25 +217,28 @@ class ModelConcurrency:
         of their own, or of a sub-process around them."""
         return self._found.begun_at_once
 
-    def _inside(self, element: str) -> frozenset[str]:
+    def _elements_inside(self, element: str) -> frozenset[str]:
         """Elements in a sub-process or a called process, at any depth."""
         node = self._found.nodes[element]
-        found: set[str] = set()
+        elements: set[str] = set()
         todo: list[Scope] = [node] if isinstance(node, SubProcess) else []
-        if isinstance(node, CallActivity) and (called := callee(node, self.model)) is not None:
+        if isinstance(node, CallActivity) and (called := find_callee(node, self.model)) is not None:
             todo.append(called)
         seen = set(map(id, todo))
         while todo:
             for inner in todo.pop().nodes:
-                found.add(inner.id)
+                elements.add(inner.id)
                 scopes: list[Scope] = [inner] if isinstance(inner, SubProcess) else []
-                if isinstance(inner, CallActivity) and (p := callee(inner, self.model)) is not None:
+                if (
+                    isinstance(inner, CallActivity)
+                    and (p := find_callee(inner, self.model)) is not None
+                ):
                     scopes.append(p)
                 for scope in scopes:
                     if id(scope) not in seen:
                         seen.add(id(scope))
                         todo.append(scope)
-        return frozenset(found)
+        return frozenset(elements)
 
     # -- waits ---------------------------------------------------------------------------------
 
@@ -243,13 +246,13 @@ class ModelConcurrency:
         """External waits that may be open while an element of a process is: beside it and beside
         each sub-process around it, boundary events included; includes the element if a second token
         may reach it."""
-        found: dict[str, Node] = {}
+        open_nodes: dict[str, Node] = {}
         inside: str | None = element
         while inside is not None:
             scope = self._found.scope_of[inside]
-            found.update((node.id, node) for node in self._open_beside(inside))
+            open_nodes.update((node.id, node) for node in self._open_beside(inside))
             inside = scope.id if isinstance(scope, SubProcess) else None
-        return tuple(found.values())
+        return tuple(open_nodes.values())
 
     def _open_beside(self, element: str) -> Iterator[Node]:
         yield from (
@@ -273,13 +276,13 @@ class ModelConcurrency:
     def _find_waits(self) -> Iterator[ConcurrentWait]:
         for scope in self.model.scopes():
             for node in filter(may_wait, scope.nodes):
-                wait = self._race(node, scope) or self._instances(node, scope)
+                wait = self._racing_wait(node, scope) or self._repeated_wait(node, scope)
                 if wait is None and (stops_others(node) or self._found.waiting.waits(node)):
                     wait = self._beside_waits(node, scope)
                 if wait is not None:
                     yield wait
 
-    def _race(self, node: Node, scope: Scope) -> ConcurrentWait | None:
+    def _racing_wait(self, node: Node, scope: Scope) -> ConcurrentWait | None:
         if isinstance(node, Gateway) and node.gateway_kind == "event":
             return ConcurrentWait(node, "race", "it continues with the first event", scope)
         if not comes_from_outside(node):
@@ -300,10 +303,10 @@ class ModelConcurrency:
 
     def _holds_wait(self, node: Node) -> bool:
         """Whether an element or anything in it waits, what event sub-processes do included."""
-        inside = (self._found.nodes[inner] for inner in self._inside(node.id))
+        inside = (self._found.nodes[inner] for inner in self._elements_inside(node.id))
         return self._found.waiting.waits(node) or any(map(self._found.waiting.waits, inside))
 
-    def _instances(self, node: Node, scope: Scope) -> ConcurrentWait | None:
+    def _repeated_wait(self, node: Node, scope: Scope) -> ConcurrentWait | None:
         """A parallel multi-instance activity whose instances wait."""
         if not is_repeated_at_once(node) or not self._found.waiting.waits(node):
             return None
@@ -363,5 +366,5 @@ def _split_of_branch(wait: str, splits: frozenset[str], graph: ControlFlow) -> s
 def _leads_partly(split: str, wait: str, graph: ControlFlow) -> bool:
     """Whether some branches of a split lead to an element and others do not."""
     past = frozenset({split})
-    branches = [reach([f.target], graph.successors, past) for f in graph.flows_out(split)]
+    branches = [list_reachable([f.target], graph.successors, past) for f in graph.flows_out(split)]
     return 0 < sum(wait in branch for branch in branches) < len(branches)

@@ -15,8 +15,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import assert_never
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -51,21 +51,28 @@ class Concurrency:
         self._links = Links(graph.scope.nodes)
         self._places = [
             *graph.nodes,
-            *(f.id for n in graph.nodes.values() if _waits(n, graph) for f in graph.flows_in(n.id)),
+            *(
+                f.id
+                for n in graph.nodes.values()
+                if _joins_flows(n, graph)
+                for f in graph.flows_in(n.id)
+            ),
         ]
         self._bit = {place: i for i, place in enumerate(self._places)}
         self._rows = [0] * len(self._places)
         self._ways_to: dict[str, dict[str, int]] = {}
         self._moves = [move for n in graph.nodes.values() for move in self._moves_of(n)]
-        self._solve()
+        self._solve_relation()
 
     def beside(self, node: str) -> tuple[str, ...]:
         """Nodes that may be active, or about to be, while `node` is; includes the node if a second
         token may reach it."""
-        found = (self._node(place) for place in _bits(self._rows[self._bit[node]]))
-        return tuple(dict.fromkeys(found))
+        neighbours = (
+            self._node_of_place(place) for place in _list_bits(self._rows[self._bit[node]])
+        )
+        return tuple(dict.fromkeys(neighbours))
 
-    def _node(self, place: int) -> str:
+    def _node_of_place(self, place: int) -> str:
         name = self._places[place]
         if name in self._graph.nodes:
             return name
@@ -77,68 +84,68 @@ class Concurrency:
         """The transitions into a gateway that waits, and those out of a node."""
         graph = self._graph
         here = node.id
-        if _waits(node, graph):
+        if _joins_flows(node, graph):
             flows = tuple(f.id for f in graph.flows_in(here))
             if isinstance(node, Gateway) and node.gateway_kind == "parallel":
                 yield _Move(flows, (here,))
             # an inclusive join has a rule of its own: `_pass_inclusive`
-        for ways in self._ways(node):
-            if ways:
-                yield _Move((here,), tuple(ways))
+        for outputs in self._list_outputs(node):
+            if outputs:
+                yield _Move((here,), tuple(outputs))
         for arc in graph.out[here]:
             if arc.flow is None:
                 event = graph.nodes[arc.target]
                 assert isinstance(event, Event)
                 yield _Move((here,), (event.id,) if event.interrupting else (here, event.id))
 
-    def _ways(self, node: Node) -> Iterator[list[str]]:
+    def _list_outputs(self, node: Node) -> Iterator[list[str]]:
         """The sets of places that a token may leave a node for, each with all it may mark."""
         flows = self._graph.flows_out(node.id)
         match node:
             case Gateway():
                 if node.gateway_kind in ("exclusive", "event"):
-                    yield from ([self._place(f)] for f in flows)
+                    yield from ([self._find_place(f)] for f in flows)
                 elif node.gateway_kind == "parallel":
-                    yield [self._place(f) for f in flows]
+                    yield [self._find_place(f) for f in flows]
                 else:
-                    yield [self._place(f) for f in flows if not f.default]
-                    yield [self._place(f) for f in flows if f.default]
+                    yield [self._find_place(f) for f in flows if not f.default]
+                    yield [self._find_place(f) for f in flows if f.default]
             case Task() | CallActivity() | SubProcess():
-                out = outgoing(flows)
-                always = [self._place(f) for f in out.always]
-                yield [*always, *(self._place(f) for f in out.chosen)]
+                out = sort_outgoing(flows)
+                always = [self._find_place(f) for f in out.always]
+                yield [*always, *(self._find_place(f) for f in out.chosen)]
                 if out.default is not None:
-                    yield [*always, self._place(out.default)]
+                    yield [*always, self._find_place(out.default)]
             case Event():
                 caught = [e.id for events in self._links.caught(node) for e in events]
-                yield [*(self._place(f) for f in flows), *caught]
+                yield [*(self._find_place(f) for f in flows), *caught]
             case Opaque():
-                yield [self._place(f) for f in flows]
+                yield [self._find_place(f) for f in flows]
             case _:
                 assert_never(node)
 
-    def _place(self, flow: Flow) -> str:
+    def _find_place(self, flow: Flow) -> str:
         """Where a token on a flow is: at its end, or before a gateway that waits for others."""
         return flow.id if flow.id in self._bit else flow.target
 
     # -- the relation ------------------------------------------------------------------------------
 
-    def _solve(self) -> None:
+    def _solve_relation(self) -> None:
         for first, second in self._marked_at_first():
-            self._relate(first, second)
+            self._relate_pair(first, second)
         for move in self._moves:
-            self._spread(move.outputs)
+            self._relate_all(move.outputs)
             for source in move.inputs:
                 if _sends_several(self._graph.nodes.get(source)):
                     for place in move.outputs:
-                        self._relate(place, place)
+                        self._relate_pair(place, place)
         changed = True
         while changed:
             before = list(self._rows)
             for move in self._moves:
-                self._pass(move)
+                self._pass_through(move)
             for node in self._graph.nodes.values():
-                if _waits(node, self._graph) and isinstance(node, Gateway):
+                if _joins_flows(node, self._graph) and isinstance(node, Gateway):
                     self._pass_inclusive(node)
             changed = self._rows != before
 
@@ -158,12 +165,12 @@ class Concurrency:
             yield handler, handler
             yield from ((handler, other) for other in (*begins, *handlers))
 
-    def _pass(self, move: _Move) -> None:
+    def _pass_through(self, move: _Move) -> None:
         """What is beside all inputs is beside the outputs."""
-        common = self._row(move.inputs[0])
+        common = self._read_row(move.inputs[0])
         for place in move.inputs[1:]:
-            common &= self._row(place)
-        self._extend(common, move.outputs)
+            common &= self._read_row(place)
+        self._extend_row(common, move.outputs)
 
     def _pass_inclusive(self, join: Gateway) -> None:
         """An inclusive or complex join passes what is beside a flow into it, unless it waits for
@@ -172,13 +179,13 @@ class Concurrency:
         if join.gateway_kind == "parallel":
             return
         for flow in self._graph.flows_in(join.id):
-            beside = self._row(flow.id)
+            beside = self._read_row(flow.id)
             if join.gateway_kind == "inclusive":
-                ways = self._reaching(join)
-                beside &= ways[flow.id] | ~ways[join.id]
-            self._extend(beside, (join.id,))
+                reaching = self._reaching_places(join)
+                beside &= reaching[flow.id] | ~reaching[join.id]
+            self._extend_row(beside, (join.id,))
 
-    def _reaching(self, join: Gateway) -> dict[str, int]:
+    def _reaching_places(self, join: Gateway) -> dict[str, int]:
         """By the join's id the places from which a token can come to it; by the id of each flow
         into it those from which it can come over that flow, itself included. Computed once."""
         if join.id in self._ways_to:
@@ -186,7 +193,9 @@ class Concurrency:
         result = {}
         flows = self._graph.flows_in(join.id)
         for key, into in [(join.id, flows), *((f.id, [f]) for f in flows)]:
-            nodes = reach([f.source for f in into], self._before, frozenset({join.id}))
+            nodes = list_reachable(
+                [f.source for f in into], self._nodes_before, frozenset({join.id})
+            )
             on = {f.id for f in into}
             on.update(f.id for f in self._graph.scope.flows if f.target in nodes)
             row = 0
@@ -198,7 +207,7 @@ class Concurrency:
         return result
 
     @cached_property
-    def _before(self) -> dict[str, list[str]]:
+    def _nodes_before(self) -> dict[str, list[str]]:
         """The nodes from which a token comes to each node, links included."""
         before = {n: [a.source for a in arcs] for n, arcs in self._graph.into.items()}
         for throw in self._links.throws:
@@ -206,32 +215,32 @@ class Concurrency:
                 before[event.id].append(throw.id)
         return before
 
-    def _row(self, place: str) -> int:
+    def _read_row(self, place: str) -> int:
         return self._rows[self._bit[place]]
 
-    def _spread(self, places: Iterable[str]) -> None:
+    def _relate_all(self, places: Iterable[str]) -> None:
         for first, second in combinations(places, 2):
-            self._relate(first, second)
+            self._relate_pair(first, second)
 
-    def _extend(self, row: int, places: Iterable[str]) -> None:
+    def _extend_row(self, row: int, places: Iterable[str]) -> None:
         for place in places:
             at = self._bit[place]
-            for other in _bits(row & ~self._rows[at]):
+            for other in _list_bits(row & ~self._rows[at]):
                 self._rows[at] |= 1 << other
                 self._rows[other] |= 1 << at
 
-    def _relate(self, first: str, second: str) -> None:
-        self._extend(1 << self._bit[second], (first,))
+    def _relate_pair(self, first: str, second: str) -> None:
+        self._extend_row(1 << self._bit[second], (first,))
 
 
-def _bits(row: int) -> Iterator[int]:
+def _list_bits(row: int) -> Iterator[int]:
     while row:
         low = row & -row
         yield low.bit_length() - 1
         row ^= low
 
 
-def _waits(node: Node, graph: ControlFlow) -> bool:
+def _joins_flows(node: Node, graph: ControlFlow) -> bool:
     """Whether a node takes tokens of several flows at once."""
     return (
         isinstance(node, Gateway)

@@ -3,7 +3,7 @@ stop the other work."""
 
 from __future__ import annotations
 
-from orgflow_ir.flow.control_flow.calls import callee
+from orgflow_ir.flow.control_flow.calls import find_callee
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -63,7 +63,7 @@ class WaitingElements:
         if isinstance(node, SubProcess):
             return not takes_over(node) and self.waits_in(node)
         if isinstance(node, CallActivity):
-            called = callee(node, self._model)
+            called = find_callee(node, self._model)
             return called is not None and self.waits_in(called)
         return isinstance(node, Gateway) and node.gateway_kind == "event"
 

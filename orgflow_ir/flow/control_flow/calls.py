@@ -21,7 +21,7 @@ def calls_in(scope: Scope) -> Iterator[CallActivity]:
         yield from (node for node in inner.nodes if isinstance(node, CallActivity))
 
 
-def callee(call: CallActivity, model: Model) -> Process | None:
+def find_callee(call: CallActivity, model: Model) -> Process | None:
     """The process of the model that a call names; a namespace prefix is ignored."""
     name = call.process.rpartition(":")[2]
     return next((p for p in model.processes if p.id == name and p.nodes), None)
@@ -30,8 +30,8 @@ def callee(call: CallActivity, model: Model) -> Process | None:
 def global_task(call: CallActivity, model: Model) -> Opaque | None:
     """The global task of the model that a call names: work that no steps describe."""
     name = call.process.rpartition(":")[2]
-    tasks = (one for one in model.opaque if _GLOBAL_TASK.fullmatch(one.tag) is not None)
-    return next((one for one in tasks if one.id == name), None)
+    tasks = (element for element in model.opaque if _GLOBAL_TASK.fullmatch(element.tag) is not None)
+    return next((task for task in tasks if task.id == name), None)
 
 
 def variable_in(parameter: Parameter) -> str | None:
@@ -45,13 +45,15 @@ def hands_computed(call: Call) -> bool:
     """Whether a call passes on anything other than all variables unchanged: a selection, new names,
     or computed values."""
     given = call.binding.inputs if call.binding is not None else ()
-    return not hands_everything(call) or any(variable_in(one) != one.name for one in given)
+    return not hands_everything(call) or any(
+        variable_in(mapping) != mapping.name for mapping in given
+    )
 
 
 def takes_computed(call: Call) -> bool:
     """Whether a call computes any of its results."""
     taken = call.binding.outputs if call.binding is not None else ()
-    return any(variable_in(one) is None for one in taken)
+    return any(variable_in(mapping) is None for mapping in taken)
 
 
 def states_data(call: CallActivity) -> bool:
@@ -59,7 +61,7 @@ def states_data(call: CallActivity) -> bool:
     returned."""
     binding = call.binding
     if isinstance(binding, SubProcessCall):
-        return _stated(binding)
+        return _is_stated(binding)
     return binding is not None and bool(binding.inputs or binding.outputs)
 
 
@@ -68,7 +70,7 @@ def hands_everything(call: Call) -> bool:
     the source does not define how it calls."""
     binding = call.binding
     if isinstance(binding, SubProcessCall):
-        return binding.all_variables or not _stated(binding)
+        return binding.all_variables or not _is_stated(binding)
     return binding is None or not binding.inputs
 
 
@@ -80,10 +82,10 @@ def takes_everything(call: Call) -> bool:
         return True
     if not isinstance(binding, SubProcessCall):
         return not (binding.inputs or binding.outputs)
-    return binding.all_results or not _stated(binding)
+    return binding.all_results or not _is_stated(binding)
 
 
-def _stated(binding: SubProcessCall) -> bool:
+def _is_stated(binding: SubProcessCall) -> bool:
     """Whether a binding says how the process is called. Every engine that has words for that hands
     over and takes back what it is told to, and nothing else."""
     return bool(
@@ -101,26 +103,26 @@ def _stated(binding: SubProcessCall) -> bool:
 
 def variable_of(text: str) -> str | None:
     """The variable that a mapping copies unchanged; `None` for any other mapping."""
-    found = re.fullmatch(_VARIABLE, text.strip())
-    return found[1] or found[2] if found is not None else None
+    match = re.fullmatch(_VARIABLE, text.strip())
+    return match[1] or match[2] if match is not None else None
 
 
 def called_from(process: Process, model: Model) -> tuple[Process, ...]:
     """The processes that a process calls, directly and indirectly, the nearest first; includes the
     process itself if it is recursive."""
-    found: dict[str, Process] = {}
+    called_processes: dict[str, Process] = {}
     todo = [process]
     for caller in todo:
         for call in calls_in(caller):
-            called = callee(call, model)
-            if called is not None and called.id not in found:
-                found[called.id] = called
+            called = find_callee(call, model)
+            if called is not None and called.id not in called_processes:
+                called_processes[called.id] = called
                 todo.append(called)
-    return tuple(found.values())
+    return tuple(called_processes.values())
 
 
 def is_called(process: Process, model: Model) -> bool:
     """Whether any process of the model calls this one."""
     return any(
-        callee(call, model) is process for other in model.processes for call in calls_in(other)
+        find_callee(call, model) is process for other in model.processes for call in calls_in(other)
     )

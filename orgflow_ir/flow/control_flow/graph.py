@@ -40,14 +40,14 @@ class ControlFlow:
         self.into: dict[str, list[Arc]] = {n: [] for n in self.nodes}
         for flow in scope.flows:
             if flow.source in self.nodes and flow.target in self.nodes:
-                self._add(Arc(flow.source, flow.target, flow))
+                self._add_arc(Arc(flow.source, flow.target, flow))
         for node in scope.nodes:
             if isinstance(node, Event) and node.attached_to in self.nodes:
-                self._add(Arc(node.attached_to, node.id))
+                self._add_arc(Arc(node.attached_to, node.id))
         self.setters: dict[str, tuple[str, ...]] = {}
         """What `orgflow_ir.work.gateway_decisions.setters` found, by gateway."""
 
-    def _add(self, arc: Arc) -> None:
+    def _add_arc(self, arc: Arc) -> None:
         self.out[arc.source].append(arc)
         self.into[arc.target].append(arc)
 
@@ -95,12 +95,12 @@ class ControlFlow:
     @cached_property
     def reachable(self) -> frozenset[str]:
         """Nodes on some path from an entry."""
-        return reach(self.entries, self.successors)
+        return list_reachable(self.entries, self.successors)
 
     @cached_property
     def components(self) -> dict[str, int]:
         """Strongly connected component of every node, numbered in reverse topological order."""
-        return components(self.successors)
+        return strong_components(self.successors)
 
     @cached_property
     def cyclic(self) -> frozenset[str]:
@@ -114,7 +114,7 @@ class ControlFlow:
     @cached_property
     def dominator(self) -> dict[str, str]:
         """Immediate dominator of every reachable node from the virtual `ENTRY`."""
-        return dominators(ENTRY, {**self.successors, ENTRY: list(self.entries)})
+        return immediate_dominators(ENTRY, {**self.successors, ENTRY: list(self.entries)})
 
     def dominators_of(self, node: str) -> Iterable[str]:
         """Strict dominators of `node`, nearest first, without `ENTRY`."""
@@ -129,7 +129,7 @@ def _is_cut_off(node: ModelNode) -> bool:
     return isinstance(node, Opaque) and node.stops is not None and node.harmless
 
 
-def reach(
+def list_reachable(
     start: Iterable[_N], succ: Mapping[_N, Iterable[_N]], avoid: frozenset[_N] = frozenset()
 ) -> frozenset[_N]:
     """Nodes reachable from `start` (included) without passing through `avoid`."""
@@ -146,7 +146,7 @@ def reach(
 def united_ahead(succ: Mapping[_N, list[_N]], own: Mapping[_N, int]) -> dict[_N, int]:
     """For each node the union of the sets of bits of all nodes that are reachable from it, itself
     included. Every successor is a key of `succ`."""
-    component = components(succ)
+    component = strong_components(succ)
     members: dict[int, list[_N]] = {}
     for node, number in component.items():
         members.setdefault(number, []).append(node)
@@ -161,13 +161,13 @@ def united_ahead(succ: Mapping[_N, list[_N]], own: Mapping[_N, int]) -> dict[_N,
     return {node: united[number] for node, number in component.items()}
 
 
-def components(succ: Mapping[_N, list[_N]]) -> dict[_N, int]:
+def strong_components(succ: Mapping[_N, list[_N]]) -> dict[_N, int]:
     """Tarjan's strongly connected components, iteratively; numbers in reverse topological order."""
     index: dict[_N, int] = {}
     low: dict[_N, int] = {}
     result: dict[_N, int] = {}
     stack: list[_N] = []
-    found = 0
+    number = 0
     for root in succ:
         if root in index:
             continue
@@ -192,17 +192,19 @@ def components(succ: Mapping[_N, list[_N]]) -> dict[_N, int]:
                 if lowest == index[node]:
                     while True:
                         member = stack.pop()
-                        result[member] = found
+                        result[member] = number
                         if member == node:
                             break
-                    found += 1
+                    number += 1
     return result
 
 
-def dominators(root: _N, succ: Mapping[_N, list[_N]], order: Sequence[_N] = ()) -> dict[_N, _N]:
+def immediate_dominators(
+    root: _N, succ: Mapping[_N, list[_N]], order: Sequence[_N] = ()
+) -> dict[_N, _N]:
     """Immediate dominators (Cooper, Harvey, Kennedy 2001) of the nodes reachable from `root`;
     `order` is a post-order of these nodes if the caller has one."""
-    order = order or _postorder(root, succ)
+    order = order or _list_postorder(root, succ)
     # From here on a node is its number in post-order; the root has the last.
     number = {n: i for i, n in enumerate(order)}
     pred: list[list[int]] = [[] for _ in order]
@@ -234,7 +236,7 @@ def dominators(root: _N, succ: Mapping[_N, list[_N]], order: Sequence[_N] = ()) 
     return {order[at]: order[idom[at]] for at in range(last - 1, -1, -1)}
 
 
-def _postorder(root: _N, succ: Mapping[_N, list[_N]]) -> list[_N]:
+def _list_postorder(root: _N, succ: Mapping[_N, list[_N]]) -> list[_N]:
     order: list[_N] = []
     seen = {root}
     work = [(root, iter(succ.get(root, ())))]

@@ -26,7 +26,7 @@ class Outgoing(NamedTuple):
         return bool(self.chosen) or self.default is not None
 
 
-def outgoing(flows: Iterable[Flow]) -> Outgoing:
+def sort_outgoing(flows: Iterable[Flow]) -> Outgoing:
     """How an activity selects its outgoing flows (BPMN 2.0.2, 8.4.13 and 13.3.2).
 
     A flow without a condition is always taken. The default is taken only if no condition holds, so
@@ -34,11 +34,11 @@ def outgoing(flows: Iterable[Flow]) -> Outgoing:
     which the model has only labels (as in interchange model A.2.1). If there are several defaults,
     which is an error, the first one counts; the others are choices.
     """
-    found = tuple(flows)
-    if all(f.condition is None and not f.default for f in found):  # nearly always
-        return Outgoing(found, (), None)
-    default = next((f for f in found if f.default), None)
-    others = tuple(f for f in found if f is not default)
+    leaving = tuple(flows)
+    if all(f.condition is None and not f.default for f in leaving):  # nearly always
+        return Outgoing(leaving, (), None)
+    default = next((f for f in leaving if f.default), None)
+    others = tuple(f for f in leaving if f is not default)
     chosen = tuple(f for f in others if f.condition is not None or f.default)
     if default is not None and not chosen:
         chosen = others

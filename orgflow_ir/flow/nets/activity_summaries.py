@@ -66,10 +66,10 @@ class Nesting:
 
     def chain(self, scope: Scope) -> list[Scope]:
         """The scopes from the process down to `scope`."""
-        found = [scope]
-        while (outer := self.parent.get(id(found[0]))) is not None:
-            found.insert(0, outer)
-        return found
+        scopes = [scope]
+        while (outer := self.parent.get(id(scopes[0]))) is not None:
+            scopes.insert(0, outer)
+        return scopes
 
     def matches(self, catch: EventDefinition, thrown: EventDefinition) -> bool:
         """Whether `catch` catches a thrown event: it has the same entry or code, or names none."""
@@ -97,13 +97,13 @@ class Nesting:
             ]
             for start, node in sorted(handlers, key=lambda pair: self._catches_any(pair[0])):
                 if any(self.matches(d, thrown) for d in start.definitions):
-                    return Caught(here if interrupts(start) else None, node.id)
+                    return Caught(here if event_interrupts(start) else None, node.id)
             outer = self.parent.get(id(here))
             if outer is None:
                 break
             for event in sorted(self.around.get(here.id, ()), key=self._catches_any):
                 if any(self.matches(d, thrown) for d in event.definitions):
-                    return Caught(here if interrupts(event) else None, event.id)
+                    return Caught(here if event_interrupts(event) else None, event.id)
             source = here if isinstance(here, SubProcess) and here.flavour == "event" else None
             here = outer
         return Caught(self.process if thrown.kind == "error" else None, None)
@@ -147,7 +147,7 @@ class Nesting:
         for outer, inner in zip([None, *chain], chain, strict=False):
             if outer is not None and isinstance(inner, SubProcess) and inner.flavour != "event":
                 for event in self.around.get(inner.id, ()):
-                    comes = _from_outside(event) or (errors and interrupts(event))
+                    comes = _from_outside(event) or (errors and event_interrupts(event))
                     if comes and not self.throws_itself(event, inner):
                         return event
             for node in inner.nodes:
@@ -168,7 +168,7 @@ def starts_of(scope: Scope) -> Iterator[Event]:
     return (n for n in scope.nodes if isinstance(n, Event) and n.position == "start")
 
 
-def interrupts(event: Event) -> bool:
+def event_interrupts(event: Event) -> bool:
     """Whether a boundary event or the start of an event sub-process interrupts its activity or
     scope."""
     return event.interrupting or any(d.kind in ("error", "cancel") for d in event.definitions)

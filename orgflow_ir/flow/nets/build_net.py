@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import assert_never
 
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.nets.net import SINK, SOURCE, TERM, VOID, Body, Kind, Net
 from orgflow_ir.flow.nets.wiring import Wiring
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, Scope, SubProcess, Task
@@ -21,7 +21,7 @@ _ENDING = frozenset({"terminate", "error", "cancel"})
 _NONE: Mapping[str, Body] = MappingProxyType({})
 
 
-def lower(
+def lower_scope(
     scope: Scope,
     bodies: Mapping[str, Body] = _NONE,
     ending: frozenset[str] = frozenset(),
@@ -90,7 +90,7 @@ class _Lowering:
                 outs.append([])
                 plain[i] = True
                 continue
-            self._node(i, node, i in begins)
+            self._lower_node(i, node, i in begins)
         for i in begin:
             net.arc(SOURCE, entry[i])
         if self.ghosts:
@@ -112,10 +112,10 @@ class _Lowering:
 
     # -- nodes --------------------------------------------------------------------------------
 
-    def _node(self, i: int, node: ModelNode, begins: bool) -> None:
+    def _lower_node(self, i: int, node: ModelNode, begins: bool) -> None:
         net, wiring = self.net, self.wiring
         incoming = wiring.ins[i]
-        used = incoming if self.all_used else [f for f in incoming if self._used(f)]
+        used = incoming if self.all_used else [f for f in incoming if self._is_used(f)]
         count = len(used) + begins
         joins: Kind = "X"
         if isinstance(node, Gateway):
@@ -124,7 +124,7 @@ class _Lowering:
             elif node.gateway_kind in ("inclusive", "complex"):
                 joins = "O"
         if node.extra or not isinstance(node, Gateway) or joins == "O":
-            self._doubts(node, count)
+            self._note_doubts(node, count)
         if isinstance(node, Event) and not wiring.outs[i]:
             ends = self._end_of(node, i, count)
             if ends >= 0:
@@ -135,9 +135,9 @@ class _Lowering:
             if node.kind != "gateway":
                 net.acting.add(first)
             if joins == "A" and len(used) < len(incoming):
-                net.dead_inputs[first] = tuple(f for f in incoming if not self._used(f))
+                net.dead_inputs[first] = tuple(f for f in incoming if not self._is_used(f))
                 net.never.add(first)
-            if self._splits(i, node):
+            if self._may_split(i, node):
                 net.acting.discard(first)
                 last = net.node("X", node.id)
                 inner = net.arc(first, last)
@@ -146,10 +146,10 @@ class _Lowering:
         else:
             first = last = net.node("X", node.id)
             if self.ghosts and isinstance(node, Event) and node.position == "boundary":
-                last = self._apart(first, node)  # ghosts come to it, too
+                last = self._add_split(first, node)  # ghosts come to it, too
         self.entry[i], self.exit[i] = first, last
 
-    def _used(self, flow: Flow) -> bool:
+    def _is_used(self, flow: Flow) -> bool:
         source = self.wiring.at[flow.source]
         if not self.live[source]:
             return False
@@ -170,7 +170,7 @@ class _Lowering:
             return SINK
         return -1
 
-    def _doubts(self, node: ModelNode, count: int) -> None:
+    def _note_doubts(self, node: ModelNode, count: int) -> None:
         doubt = ""
         if node.extra and any("Quantity" in key and several(v) for key, v in node.extra):
             doubt = "it consumes or produces more than one token at a time"
@@ -195,12 +195,12 @@ class _Lowering:
         if doubt:
             self.net.doubtful.append((node, doubt))
 
-    def _splits(self, i: int, node: ModelNode) -> bool:
+    def _may_split(self, i: int, node: ModelNode) -> bool:
         """Whether more than one way may lead out."""
-        ways = len(self.wiring.outs[i]) + len(self.wiring.links.get(i, ()))
+        exits = len(self.wiring.outs[i]) + len(self.wiring.links.get(i, ()))
         body = self.bodies.get(node.id)
         held = body is not None and not body.completes
-        return ways > 1 or held or i in self.wiring.boundaries
+        return exits > 1 or held or i in self.wiring.boundaries
 
     # -- ways out -----------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class _Lowering:
         body = self.bodies.get(node.id)
         around = wiring.armed(i, None if self.ghosts else body)
         if around or body is not None:
-            at = self._activity(i, node, at, around, body)
+            at = self._lower_activity(i, node, at, around, body)
             if at < 0:
                 return
         for caught in wiring.links.get(i, ()):
@@ -218,7 +218,7 @@ class _Lowering:
         if i in wiring.links and not wiring.links[i]:
             net.never.add(at)  # a link without its other end: the token stays (OF118)
         out = wiring.outs[i]
-        if node.id in self.ending or (self.mute and self._throws(node)):
+        if node.id in self.ending or (self.mute and self._throws_out(node)):
             if self.mute:
                 net.never.add(at)
             else:
@@ -226,28 +226,30 @@ class _Lowering:
             return
         match node:
             case Gateway():
-                self._gateway(i, node, at, out)
+                self._lower_gateway(i, node, at, out)
             case Task() | CallActivity() | SubProcess():
-                always, chosen, default = outgoing(out)
-                self._choices(node, at, [*always], [*chosen], [] if default is None else [default])
+                always, chosen, default = sort_outgoing(out)
+                self._connect_choices(
+                    node, at, [*always], [*chosen], [] if default is None else [default]
+                )
             case Event() | Opaque():
-                self._all(at, out)
+                self._connect_all(at, out)
             case _:
                 assert_never(node)
         if not net.outs[at]:
             net.arc(at, SINK)
 
-    def _throws(self, node: ModelNode) -> bool:
+    def _throws_out(self, node: ModelNode) -> bool:
         return (
             isinstance(node, Event)
             and node.position == "end"
             and any(d.kind in _ENDING and d.kind != "terminate" for d in node.definitions)
         )
 
-    def _gateway(self, i: int, node: Gateway, at: int, out: list[Flow]) -> None:
+    def _lower_gateway(self, i: int, node: Gateway, at: int, out: list[Flow]) -> None:
         kind = node.gateway_kind
         if kind == "parallel" or (kind == "event" and node.await_all):
-            self._all(at, out)
+            self._connect_all(at, out)
         elif kind in ("exclusive", "event"):
             for flow, target in zip(out, self.wiring.to[i], strict=True):
                 self.net.arc(at, self.entry[target], flow)
@@ -255,17 +257,17 @@ class _Lowering:
                 self.net.never.add(at)  # it waits for an event that is not there
         else:
             default = [f for f in out if f.default][:1]
-            self._choices(
+            self._connect_choices(
                 node, at, [], [f for f in out if not default or f is not default[0]], default
             )
 
-    def _all(self, at: int, out: list[Flow]) -> None:
+    def _connect_all(self, at: int, out: list[Flow]) -> None:
         if len(out) + len(self.net.outs[at]) > 1:
             self.net.kind[at] = "A"
         for flow in out:
             self.net.arc(at, self.entry[self.wiring.at[flow.target]], flow)
 
-    def _choices(
+    def _connect_choices(
         self,
         node: ModelNode,
         at: int,
@@ -276,12 +278,12 @@ class _Lowering:
         """All of `always`, and any of `free` or the default in place of them."""
         net = self.net
         if not free:
-            self._all(at, always + default)
+            self._connect_all(at, always + default)
             return
         if always or net.outs[at]:
             net.kind[at] = "A"
             group = net.node("X", node.id)
-            self._all(at, always)
+            self._connect_all(at, always)
             net.arc(at, group)
             at = group
         skip = bool(always) and not default
@@ -289,23 +291,23 @@ class _Lowering:
             if len(free) > 1:
                 some = net.node("O", node.id)
                 net.arc(at, some)
-                self._some(some, free)
+                self._connect_some(some, free)
             else:
-                self._some(at, free)
+                self._connect_some(at, free)
             if skip:
                 net.arc(at, VOID)
             else:
-                self._some(at, default)
+                self._connect_some(at, default)
             return
         if len(free) > 1:
             net.kind[at] = "O"
-        self._some(at, free)
+        self._connect_some(at, free)
 
-    def _some(self, at: int, out: list[Flow]) -> None:
+    def _connect_some(self, at: int, out: list[Flow]) -> None:
         for flow in out:
             self.net.arc(at, self.entry[self.wiring.at[flow.target]], flow)
 
-    def _activity(
+    def _lower_activity(
         self, i: int, node: ModelNode, at: int, around: list[int], body: Body | None
     ) -> int:
         """Boundary events: X after the activity; a non-interrupting one may run beside it. Returns
@@ -368,10 +370,10 @@ class _Lowering:
                 net.ghosts.add(arc)
             if holds and self.ghosts:
                 net.ghosts.add(net.arc(wait, normal))
-                normal = self._apart(normal, node)
+                normal = self._add_split(normal, node)
         return normal
 
-    def _apart(self, merge: int, node: ModelNode) -> int:
+    def _add_split(self, merge: int, node: ModelNode) -> int:
         """A node after `merge` from which ways may part: one node of a net either waits for all its
         ways in, or has one."""
         split = self.net.node("X", node.id)

@@ -48,10 +48,10 @@ def leaving_escalations(
                 called = nesting.process_called(node)
                 if called is None or called.id in seen:
                     continue
-                for one in leaving_escalations(called, model, seen):
-                    on_call = _on_call(node, one.definition, nesting)
-                    if on_call is None and not nesting.caught(scope, one.definition).by:
-                        yield one._replace(way=(Place(node, scope), *one.way))
+                for escalation in leaving_escalations(called, model, seen):
+                    on_call = _on_call(node, escalation.definition, nesting)
+                    if on_call is None and not nesting.caught(scope, escalation.definition).by:
+                        yield escalation._replace(way=(Place(node, scope), *escalation.way))
 
 
 def _on_call(call: CallActivity, thrown: EventDefinition, nesting: Nesting) -> Event | None:
@@ -59,45 +59,46 @@ def _on_call(call: CallActivity, thrown: EventDefinition, nesting: Nesting) -> E
     escalation comes before one for all."""
     events = sorted(
         nesting.around.get(call.id, ()),
-        key=lambda one: any(map(nesting.model.catches_any, one.definitions)),
+        key=lambda event: any(map(nesting.model.catches_any, event.definitions)),
     )
     return next(
-        (one for one in events if any(nesting.matches(d, thrown) for d in one.definitions)), None
+        (event for event in events if any(nesting.matches(d, thrown) for d in event.definitions)),
+        None,
     )
 
 
 def caught_escalations(scope: Scope, model: Model) -> dict[str, tuple[CaughtEscalation, ...]]:
     """The escalation boundary events of each call directly in a scope that catch something."""
     calls = [node for node in scope.nodes if isinstance(node, CallActivity)]
-    around = {n.attached_to for n in scope.nodes if isinstance(n, Event) and _catches(n)}
+    around = {n.attached_to for n in scope.nodes if isinstance(n, Event) and _catches_escalation(n)}
     if around.isdisjoint(call.id for call in calls):
         return {}
     process = next(p for p in model.processes if any(s.id == scope.id for s in p.scopes()))
     nesting = Nesting(process, model)
-    found: dict[str, tuple[CaughtEscalation, ...]] = {}
+    caught_by_call: dict[str, tuple[CaughtEscalation, ...]] = {}
     for call in calls:
         called = nesting.process_called(call)
         if called is None or call.id not in around:
             continue
         caught: dict[str, CaughtEscalation] = {}
-        for one in leaving_escalations(called, model, (process.id,)):
-            event = _on_call(call, one.definition, nesting)
+        for escalation in leaving_escalations(called, model, (process.id,)):
+            event = _on_call(call, escalation.definition, nesting)
             if event is not None:
                 known = caught.get(event.id, CaughtEscalation(event, ()))
-                caught[event.id] = known._replace(leaving=(*known.leaving, one))
+                caught[event.id] = known._replace(leaving=(*known.leaving, escalation))
         if caught:
-            found[call.id] = tuple(caught.values())
-    return found
+            caught_by_call[call.id] = tuple(caught.values())
+    return caught_by_call
 
 
-def _catches(event: Event) -> bool:
+def _catches_escalation(event: Event) -> bool:
     return event.position == "boundary" and any(d.kind == "escalation" for d in event.definitions)
 
 
 def heard_escalations(model: Model) -> frozenset[str]:
     """Ids of the events whose escalation leaves their process and is caught by a boundary event on
     a call or on a sub-process around the call."""
-    found: set[str] = set()
+    events: set[str] = set()
     for process in model.processes:
         nesting = Nesting(process, model)
         for scope in nesting.scopes:
@@ -105,13 +106,13 @@ def heard_escalations(model: Model) -> frozenset[str]:
                 called = nesting.process_called(call)
                 if called is None:
                     continue
-                found |= {
-                    one.event.id
-                    for one in leaving_escalations(called, model, (process.id,))
-                    if _on_call(call, one.definition, nesting)
-                    or nesting.caught(scope, one.definition).by
+                events |= {
+                    escalation.event.id
+                    for escalation in leaving_escalations(called, model, (process.id,))
+                    if _on_call(call, escalation.definition, nesting)
+                    or nesting.caught(scope, escalation.definition).by
                 }
-    return frozenset(found)
+    return frozenset(events)
 
 
 def throwing_calls(caught: EventDefinition, scope: Scope, model: Model) -> list[CallActivity]:
@@ -125,8 +126,8 @@ def throwing_calls(caught: EventDefinition, scope: Scope, model: Model) -> list[
         if isinstance(call, CallActivity)
         and (called := nesting.process_called(call)) is not None
         and any(
-            nesting.matches(caught, one.definition)
-            and _on_call(call, one.definition, nesting) is None
-            for one in leaving_escalations(called, model, (process.id,))
+            nesting.matches(caught, escalation.definition)
+            and _on_call(call, escalation.definition, nesting) is None
+            for escalation in leaving_escalations(called, model, (process.id,))
         )
     ]

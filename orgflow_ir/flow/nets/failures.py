@@ -36,7 +36,7 @@ def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ..
     """The error boundary events of each task and call of a scope, those with a code first."""
     codes: dict[str | None, str | None] = {e.id: e.code for e in model.catalog.errors}
     steps = {node.id for node in scope.nodes if isinstance(node, Task | CallActivity)}
-    found: dict[str, list[CaughtError]] = {}
+    caught_by_host: dict[str, list[CaughtError]] = {}
     around = (p for p in model.processes if any(s.id == scope.id for s in p.scopes()))
     dialect = next((process.dialect for process in around), None)
     only = dialect is not None and dialect.engine in _THROWN_ONLY
@@ -51,11 +51,11 @@ def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ..
             code = (
                 None if model.catches_any(catch) else codes.get(catch.ref, catch.ref) or catch.ref
             )
-            one = CaughtError(node.id, code, only and code is None)
-            found.setdefault(node.attached_to, []).append(one)
+            caught = CaughtError(node.id, code, only and code is None)
+            caught_by_host.setdefault(node.attached_to, []).append(caught)
     return {
-        host: tuple(sorted(events, key=lambda one: one.code is None))
-        for host, events in found.items()
+        host: tuple(sorted(events, key=lambda error: error.code is None))
+        for host, events in caught_by_host.items()
     }
 
 
@@ -111,10 +111,12 @@ def steps_called(
 ) -> Iterator[Task | CallActivity]:
     """The steps of the process that a call runs, and of those that it calls, whose errors leave it
     and reach an error event on the call."""
-    from orgflow_ir.flow.control_flow.calls import callee
+    from orgflow_ir.flow.control_flow.calls import find_callee
     from orgflow_ir.flow.nets.activity_summaries import Nesting
 
-    called = callee(call, model)
+    called = find_callee(call, model)
     if called is not None:
         matches = Nesting(called, model).matches
-        yield from failing_steps(called, caught, matches, "", lambda one: callee(one, model))
+        yield from failing_steps(
+            called, caught, matches, "", lambda inner_call: find_callee(inner_call, model)
+        )

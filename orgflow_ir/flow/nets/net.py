@@ -102,9 +102,9 @@ class Net:
     def straight_to_term(self) -> frozenset[int]:
         """Arcs on which a second token has no effect, because the first one ends the scope in its
         next step; a boundary event or a gateway on the path is not a separate step."""
-        found = {a for a in self.ins[TERM] if self.src[a] not in self.acting}
-        for arc in (*self.passing, *self.by_event) if found else ():
+        arcs = {a for a in self.ins[TERM] if self.src[a] not in self.acting}
+        for arc in (*self.passing, *self.by_event) if arcs else ():
             outs = self.outs[self.dst[arc]]
-            if outs and len(self.ins[self.dst[arc]]) == 1 and found.issuperset(outs):
-                found.add(arc)
-        return frozenset(found)
+            if outs and len(self.ins[self.dst[arc]]) == 1 and arcs.issuperset(outs):
+                arcs.add(arc)
+        return frozenset(arcs)

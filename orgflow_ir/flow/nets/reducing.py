@@ -84,12 +84,12 @@ class _Reducer:
         # A join with an input that nothing leads to never fires, whatever the rules make of it.
         for join in net.dead_inputs:
             self.result.clashes.append(Clash("deadlock", join))
-        self._touch(*self._chains())
+        self._queue_nodes(*self._build_edges())
         # The first queue is emptied before the second is looked at, and that before the third: a
         # rule that may cost a block its own join runs only where no cheaper one applies.
         queued = self.queued
         work, later, last = self.work, self.later, self.last_resort
-        simplify, fuse, dissolve = self._simplify, self._fuse, self._dissolve
+        simplify, fuse, dissolve = self._simplify_node, self._fuse_equal, self._dissolve_pair
         while True:
             if work:
                 node = work.popleft()
@@ -101,9 +101,9 @@ class _Reducer:
                 dissolve(last.popleft())
             else:
                 break
-        return self._finish()
+        return self._finish_reduction()
 
-    def _chains(self) -> list[int]:
+    def _build_edges(self) -> list[int]:
         """Make the edges: each goes along all nodes with one way in and one way out. Returns the
         nodes that are left between them."""
         net, held, sinks_are_one = self.net, self.held, self.repair
@@ -138,22 +138,22 @@ class _Reducer:
                 # A second way between the same two hubs is a block already: split, two branches.
                 edge = Edge(s, d, first, last, ("path", *path) if path else None, event)
                 if d in outs[s]:
-                    self._parallel(outs[s][d], edge)
+                    self._merge_parallel(outs[s][d], edge)
                 else:
                     outs[s][d] = edge
                     ins[d][s] = edge
         return hubs
 
-    def _finish(self) -> Reduction:
-        found = self.result
+    def _finish_reduction(self) -> Reduction:
+        result = self.result
         # One edge from source to sink: the net is structured, and the edge's content is its tree.
         rest = [e for outs in self.outs for e in outs.values()]
         if len(rest) == 1 and rest[0].src == SOURCE and rest[0].dst in self.sinks:
-            found.trunk = rest[0].content
+            result.trunk = rest[0].content
             if rest[0].dst == SINK:
                 rest = []
-        found.edges, found.kinds = rest, self.kind
-        return found
+        result.edges, result.kinds = rest, self.kind
+        return result
 
     def _looked_at(self) -> bool:
         """Whether an inclusive join is left: when it goes on depends on what tokens may still
@@ -167,33 +167,33 @@ class _Reducer:
 
     # -- edges --------------------------------------------------------------------------------
 
-    def _add(self, edge: Edge) -> None:
+    def _add_edge(self, edge: Edge) -> None:
         other = self.outs[edge.src].get(edge.dst)
         if other is None:
             self.outs[edge.src][edge.dst] = edge
             self.ins[edge.dst][edge.src] = edge
             return
-        self._parallel(other, edge)
+        self._merge_parallel(other, edge)
 
-    def _drop(self, edge: Edge) -> None:
+    def _drop_edge(self, edge: Edge) -> None:
         del self.outs[edge.src][edge.dst]
         del self.ins[edge.dst][edge.src]
 
-    def _touch(self, *nodes: int) -> None:
+    def _queue_nodes(self, *nodes: int) -> None:
         queued = self.queued
         for n in nodes:
             if n >= FIRST and n not in queued:
                 queued.add(n)
                 self.work.append(n)
 
-    def _parallel(self, one: Edge, two: Edge) -> None:
+    def _merge_parallel(self, first: Edge, second: Edge) -> None:
         """Two branches from one split to one join become one; a clash of types is the finding."""
-        split, join = one.src, one.dst
+        split, join = first.src, first.dst
         s, j = self.kind[split], self.kind[join]
         fault: Literal["deadlock", "unsync"] | None = None
         # A path that no token takes would, merged with one that tokens take, be taken too.
-        if not self.repair and (one.first in self.net.ghosts or two.first in self.net.ghosts):
-            self._keep_apart(two)
+        if not self.repair and (first.first in self.net.ghosts or second.first in self.net.ghosts):
+            self._keep_apart(second)
             return
         if join not in self.sinks:
             # An AND join waits for a branch that the split may not take; an XOR join passes on
@@ -203,19 +203,19 @@ class _Reducer:
             elif j == "X" and s != "X":
                 fault = "unsync"
             if not self.repair and (fault or (j == "O" and not self.collapse_or)):
-                self._keep_apart(two)
+                self._keep_apart(second)
                 return
             if j == "O":
                 self.result.merged_or = True
         # A third branch joins the pair that the first two made.
-        pair = one.content if isinstance(one.content, Pair) else None
+        pair = first.content if isinstance(first.content, Pair) else None
         if pair is None or pair.split != split or pair.join != join:
-            pair = Pair(split, join, _WORD[s], [(one.first, one.last)], [one.content])
+            pair = Pair(split, join, _WORD[s], [(first.first, first.last)], [first.content])
             self.result.raw_pairs.append(pair)
-            one.content = pair
-        pair.branches.append((two.first, two.last))
-        pair.contents.append(two.content)
-        one.event = one.event and two.event
+            first.content = pair
+        pair.branches.append((second.first, second.last))
+        pair.contents.append(second.content)
+        first.event = first.event and second.event
         if fault is not None and pair.kind != "clash":
             pair.kind = "clash"
             self.result.clashes.append(Clash(fault, join, pair))
@@ -224,7 +224,7 @@ class _Reducer:
             pair.whole_join = True
         if len(self.outs[split]) == 1:
             pair.whole_split = True
-        self._touch(split, join)
+        self._queue_nodes(split, join)
 
     def _keep_apart(self, edge: Edge) -> None:
         """A second edge between two nodes that may not be merged: cut in two by a node."""
@@ -239,38 +239,38 @@ class _Reducer:
 
     # -- rules --------------------------------------------------------------------------------
 
-    def _simplify(self, node: int) -> None:
+    def _simplify_node(self, node: int) -> None:
         """The series or the loop rule, by the number of ways in and out; splits wait for fusion."""
         ins, outs = self.ins[node], self.outs[node]
         many_out = len(outs)
         if many_out == 1:
             many_in = len(ins)
             if many_in == 1:
-                self._series(node)
+                self._merge_series(node)
             elif many_in > 1:
-                self._loop(node)
+                self._remove_loop(node)
         elif many_out > 1 and len(ins) == 1:
             before = next(iter(ins))
             # A split whose only way in comes from a node it leads back to: the end of a loop body.
             if before in outs and before >= FIRST and len(self.outs[before]) == 1:
-                self._loop(before)
+                self._remove_loop(before)
             self.later.append(node)
 
-    def _series(self, node: int) -> None:
+    def _merge_series(self, node: int) -> None:
         """A node with one way in and one way out becomes part of one edge."""
         if node in self.held:
             return
         (before,), (after,) = self.ins[node].values(), self.outs[node].values()
         if before is after:  # a node that only leads to itself: nothing enters it
             return
-        self._drop(before)
-        self._drop(after)
+        self._drop_edge(before)
+        self._drop_edge(after)
         content = ("seq", before.content, node, after.content)
         event = before.event or after.event
-        self._add(Edge(before.src, after.dst, before.first, after.last, content, event))
-        self._touch(before.src, after.dst)
+        self._add_edge(Edge(before.src, after.dst, before.first, after.last, content, event))
+        self._queue_nodes(before.src, after.dst)
 
-    def _loop(self, header: int) -> None:
+    def _remove_loop(self, header: int) -> None:
         """`header` joins and has one way out: drop a way back, or say that no way leads out."""
         if header in self.held:
             return
@@ -293,21 +293,21 @@ class _Reducer:
         ):
             self.later.append(header)
             return
-        self._drop(back)
+        self._drop_edge(back)
         out.content = ("loop", header, leave, out.content, back.content)
-        self._touch(header, leave)
+        self._queue_nodes(header, leave)
 
     def _no_exit(self, header: int, around: Edge) -> None:
         """A loop that nothing leaves: its tokens go to the sink, or where repair is off to the
         trap, a sink of its own, so that the exploration sees that they never arrive."""
-        self._drop(around)
+        self._drop_edge(around)
         self.result.clashes.append(Clash("livelock", header, around=(around.first, around.last)))
         content = ("loop", header, None, around.content, None)
         end = SINK if self.repair else self.result.trap
-        self._add(Edge(header, end, around.first, around.last, content))
-        self._touch(header)
+        self._add_edge(Edge(header, end, around.first, around.last, content))
+        self._queue_nodes(header)
 
-    def _fuse(self, node: int) -> None:
+    def _fuse_equal(self, node: int) -> None:
         """Equal joins or equal splits along a single edge are one."""
         if node in self.held:
             return
@@ -340,33 +340,51 @@ class _Reducer:
 
     def _fuse_joins(self, upper: int, lower_: int, edge: Edge) -> None:
         """The ways into `upper` lead into `lower_`; what was between follows each of them."""
-        self._drop(edge)
+        self._drop_edge(edge)
         self.result.absorbed[upper] = lower_
         moved = list(self.ins[upper].values())
         content: object = ("seq", None, upper, edge.content)
-        for one in moved:
-            self._drop(one)
-            tail = ("tail", one.content, content) if content is not None else one.content
+        for edge_in in moved:
+            self._drop_edge(edge_in)
+            tail = ("tail", edge_in.content, content) if content is not None else edge_in.content
             if self.repair:
                 content = None  # recorded once, in the first branch
-            self._add(Edge(one.src, lower_, one.first, one.last, tail, one.event or edge.event))
-            self._touch(one.src)
-        self._touch(lower_)
+            self._add_edge(
+                Edge(
+                    edge_in.src,
+                    lower_,
+                    edge_in.first,
+                    edge_in.last,
+                    tail,
+                    edge_in.event or edge.event,
+                )
+            )
+            self._queue_nodes(edge_in.src)
+        self._queue_nodes(lower_)
 
     def _fuse_splits(self, upper: int, lower_: int, edge: Edge) -> None:
         """The ways out of `lower_` leave `upper`; what was between comes before each of them."""
-        self._drop(edge)
+        self._drop_edge(edge)
         self.result.absorbed[lower_] = upper
         moved = list(self.outs[lower_].values())
         content: object = ("seq", edge.content, lower_, None)
-        for one in moved:
-            self._drop(one)
-            head = ("head", content, one.content) if content is not None else one.content
+        for edge_out in moved:
+            self._drop_edge(edge_out)
+            head = ("head", content, edge_out.content) if content is not None else edge_out.content
             if self.repair:
                 content = None
-            self._add(Edge(upper, one.dst, one.first, one.last, head, one.event or edge.event))
-            self._touch(one.dst)
-        self._touch(upper)
+            self._add_edge(
+                Edge(
+                    upper,
+                    edge_out.dst,
+                    edge_out.first,
+                    edge_out.last,
+                    head,
+                    edge_out.event or edge.event,
+                )
+            )
+            self._queue_nodes(edge_out.dst)
+        self._queue_nodes(upper)
 
     def _is_split(self, node: int) -> bool:
         if node in self.held:
@@ -378,7 +396,7 @@ class _Reducer:
             return False  # tokens that meet before a sink must be seen to meet
         return self.kind[node] == "X" and len(self.ins[node]) > 1 and len(self.outs[node]) == 1
 
-    def _dissolve(self, node: int) -> None:
+    def _dissolve_pair(self, node: int) -> None:
         """X join → X split between exclusive gateways: route every way in to every way out.
 
         One token goes in and one out, so which way it came does not matter and the two gateways
@@ -391,7 +409,7 @@ class _Reducer:
             if self._is_split(node):
                 (edge,) = self.ins[node].values()
                 if edge.src >= FIRST and self._is_join(edge.src) and edge.src != node:
-                    self._dissolve(edge.src)
+                    self._dissolve_pair(edge.src)
             return
         (middle,) = self.outs[node].values()
         split = middle.dst
@@ -408,30 +426,32 @@ class _Reducer:
         strange_out = [e for e in ways_out if not self._is_join(e.dst)]
         # All targets are joins: sources that are splits go straight to them.
         if len(strange_out) == 0 and len(strange_in) <= 1:
-            self._route(node, middle, [e for e in ways_in if e not in strange_in], ways_out)
+            self._route_through(node, middle, [e for e in ways_in if e not in strange_in], ways_out)
             if not strange_in:
-                self._drop(middle)
+                self._drop_edge(middle)
                 for e in ways_out:
-                    self._drop(e)
+                    self._drop_edge(e)
         # All sources are splits: they go straight to the joins, and the pair keeps the way out
         # that is none.
         elif len(strange_out) == 1 and not strange_in:
             kept = [e for e in ways_out if e not in strange_out]
-            self._route(node, middle, ways_in, kept, keep=True)
+            self._route_through(node, middle, ways_in, kept, keep=True)
             for e in kept:
-                self._drop(e)
+                self._drop_edge(e)
         else:
             return
-        self._touch(node, split, *(e.src for e in ways_in), *(e.dst for e in ways_out))
+        self._queue_nodes(node, split, *(e.src for e in ways_in), *(e.dst for e in ways_out))
 
-    def _route(
+    def _route_through(
         self, node: int, middle: Edge, ways_in: list[Edge], ways_out: list[Edge], keep: bool = False
     ) -> None:
-        for one in ways_in:
+        for edge_in in ways_in:
             if not keep:
-                self._drop(one)
-            for two in ways_out:
-                rest = ("seq", middle.content, middle.dst, two.content)
-                content = ("seq", one.content, node, rest)
-                event = one.event or middle.event or two.event
-                self._add(Edge(one.src, two.dst, one.first, two.last, content, event))
+                self._drop_edge(edge_in)
+            for edge_out in ways_out:
+                rest = ("seq", middle.content, middle.dst, edge_out.content)
+                content = ("seq", edge_in.content, node, rest)
+                event = edge_in.event or middle.event or edge_out.event
+                self._add_edge(
+                    Edge(edge_in.src, edge_out.dst, edge_in.first, edge_out.last, content, event)
+                )

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from orgflow_ir.flow.nets.net import SINK, Kind, Net
-from orgflow_ir.flow.nets.region_tree import Pair, Region, build
+from orgflow_ir.flow.nets.region_tree import Pair, Region, build_tree
 from orgflow_ir.model.records import NamedTuple
 
 
@@ -90,7 +90,7 @@ class Reduction:
     @cached_property
     def pairs(self) -> tuple[MatchedPair, ...]:
         """Splits with the join where all their branches into that join meet, innermost first."""
-        net, found = self.net, []
+        net, matched = self.net, []
         for p in self.raw_pairs:
             split = net.element[p.split]
             if not split or not (p.whole_split if p.join == SINK else p.whole_join):
@@ -100,8 +100,8 @@ class Reduction:
                 net.element[net.src[a]] == split and net.element[net.dst[b]] == join
                 for a, b in p.branches
             )
-            found.append(MatchedPair(split, join or None, p.kind, exact and p.whole_split))
-        return tuple(found)
+            matched.append(MatchedPair(split, join or None, p.kind, exact and p.whole_split))
+        return tuple(matched)
 
     def pair_of(self, join: str) -> str | None:
         """The one split whose branches, and no others, meet in `join`; `None` if there is none."""
@@ -114,21 +114,21 @@ class Reduction:
     @cached_property
     def tree(self) -> Region:
         """The region tree: contains every live element of the scope."""
-        return build(self.net, self.trunk, [e.content for e in self.edges], self.absorbed)
+        return build_tree(self.net, self.trunk, [e.content for e in self.edges], self.absorbed)
 
 
-def elements(net: Net, content: object) -> set[str]:
+def list_elements(net: Net, content: object) -> set[str]:
     """Ids of the elements in the content of an edge."""
-    found: set[str] = set()
+    names: set[str] = set()
     seen: set[int] = set()
     stack = [content]
     while stack:
         item = stack.pop()
         if isinstance(item, int):
-            found.add(net.element[item])
+            names.add(net.element[item])
         elif isinstance(item, str):
-            found.add(item)
+            names.add(item)
         elif item is not None and id(item) not in seen:
             seen.add(id(item))
             stack.extend(item.contents if isinstance(item, Pair) else item[1:])  # type: ignore[index]
-    return found - {""}
+    return names - {""}

@@ -31,14 +31,14 @@ class Region(NamedTuple):
     def elements(self) -> Iterator[str]:
         """Every element of the region, in order; a gateway that both joins and splits is listed
         once."""
-        told: set[str] = set()
+        listed: set[str] = set()
         stack: list[Region | str] = [self]
         while stack:
             item = stack.pop()
             if isinstance(item, Region):
                 stack.extend(reversed(item.children))
-            elif item not in told:
-                told.add(item)
+            elif item not in listed:
+                listed.add(item)
                 yield item
 
 
@@ -60,18 +60,18 @@ class Pair:
     whole_split: bool = False
 
 
-def build(net: Net, trunk: object, rest: list[object], absorbed: dict[int, int]) -> Region:
+def build_tree(net: Net, trunk: object, rest: list[object], absorbed: dict[int, int]) -> Region:
     """The tree, built from the nested contents of the remaining edges. Iterative, because the
     nesting of a process of 10,000 steps may be that deep."""
     if not rest:
-        return _region(net, trunk)
-    pieces = [_region(net, content) for content in rest]
+        return _build_region(net, trunk)
+    pieces = [_build_region(net, content) for content in rest]
     held = {e for piece in pieces for e in piece.elements()}
     loose = dict.fromkeys(e for e in net.element if e and e not in held)
     return Region("unstructured", (*(p for p in pieces if p.children), *loose))
 
 
-def _region(net: Net, content: object) -> Region:
+def _build_region(net: Net, content: object) -> Region:
     # A frame is a region under construction: kind, children so far, contents to do (last first).
     frames: list[tuple[RegionKind, list[Region | str], list[Any], str | None, str | None]] = [
         ("sequence", [], [content], None, None)
@@ -98,7 +98,7 @@ def _region(net: Net, content: object) -> Region:
         elif kind != "sequence":
             frames.append(("sequence", [], [item], None, None))
         elif isinstance(item, Pair):
-            frames.append((item.kind, [], _branches(item), *_ends(net, item)))
+            frames.append((item.kind, [], _sort_branches(item), *_name_ends(net, item)))
         elif item[0] != "loop":
             todo.extend(i for i in reversed(item[1:]) if i is not None)
         else:
@@ -107,10 +107,10 @@ def _region(net: Net, content: object) -> Region:
             frames.append(("loop", [], [back, body], leave_id, net.element[header]))
 
 
-def _ends(net: Net, pair: Pair) -> tuple[str | None, str | None]:
+def _name_ends(net: Net, pair: Pair) -> tuple[str | None, str | None]:
     return net.element[pair.split] or None, net.element[pair.join] or None
 
 
-def _branches(pair: Pair) -> list[Any]:
+def _sort_branches(pair: Pair) -> list[Any]:
     order = sorted(range(len(pair.branches)), key=lambda i: pair.branches[i][0], reverse=True)
     return [pair.contents[i] for i in order]

@@ -6,18 +6,18 @@ from __future__ import annotations
 from functools import cached_property
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.flow.nets.build_net import lower
+from orgflow_ir.flow.nets.build_net import lower_scope
 from orgflow_ir.flow.nets.net import Net
 from orgflow_ir.flow.nets.reducing import reduce_net
 from orgflow_ir.flow.nets.reduction import MatchedPair, Reduction
 from orgflow_ir.model import Scope
 
-__all__ = ["MatchedPair", "Reduction", "ScopeReduction", "reduce"]
+__all__ = ["MatchedPair", "Reduction", "ScopeReduction", "reduce_scope"]
 
 
-def reduce(scope: Scope) -> Reduction:
+def reduce_scope(scope: Scope) -> Reduction:
     """Reduce one scope, without its sub-processes."""
-    return reduce_net(lower(scope), careful=False)
+    return reduce_net(lower_scope(scope), careful=False)
 
 
 class ScopeReduction:
@@ -29,9 +29,9 @@ class ScopeReduction:
     @cached_property
     def net(self) -> Net:
         """The scope lowered to exclusive, parallel and inclusive nodes."""
-        return lower(self.scope)
+        return lower_scope(self.scope)
 
     @cached_property
     def reduction(self) -> Reduction:
-        """What `reduce` finds."""
+        """What `reduce_scope` finds."""
         return reduce_net(self.net, careful=False)

@@ -35,7 +35,7 @@ def is_handler(node: ModelNode) -> bool:
             assert_never(node)
 
 
-def startable(node: ModelNode) -> bool:
+def is_startable(node: ModelNode) -> bool:
     """Whether a node without incoming flows starts with its scope (BPMN 2.0.2, 13.2)."""
     match node:
         case Event():
@@ -77,9 +77,9 @@ class Wiring:
                 outs[s].append(flow)
                 to[s].append(t)
                 ins[t].append(flow)
-        self._events()
+        self._connect_events()
 
-    def _events(self) -> None:
+    def _connect_events(self) -> None:
         linking = False
         for i, node in enumerate(self.nodes):
             if node.kind != "event":
@@ -91,16 +91,16 @@ class Wiring:
                 if host is not None:
                     self.boundaries.setdefault(host, []).append(i)
         if linking:
-            self._links()
+            self._connect_links()
 
-    def _links(self) -> None:
+    def _connect_links(self) -> None:
         links = Links(self.nodes)
         for i, node in enumerate(self.nodes):
             caught = links.caught(node) if node.kind == "event" else []
             if caught and node.position != "boundary":  # type: ignore[union-attr]  # an event
-                found = [[self.at[e.id] for e in events] for events in caught if events]
-                self.links[i] = [first for first, *_ in found]
-                for first, *others in found:
+                caught_links = [[self.at[e.id] for e in events] for events in caught if events]
+                self.links[i] = [first for first, *_ in caught_links]
+                for first, *others in caught_links:
                     known = self.twins.setdefault(first, []) if others else []
                     known += [other for other in others if other not in known]
 
@@ -111,7 +111,7 @@ class Wiring:
         scope, nodes = self.scope, self.nodes
         starts = [i for i, n in enumerate(nodes) if n.kind == "event" and n.position == "start"]
         if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
-            return [i for i, n in enumerate(nodes) if not self.ins[i] and startable(n)], True
+            return [i for i, n in enumerate(nodes) if not self.ins[i] and is_startable(n)], True
         if isinstance(scope, SubProcess) and scope.flavour == "event":
             return starts, False
         if isinstance(scope, Process):
@@ -124,7 +124,7 @@ class Wiring:
             starts = [i for i in starts if not nodes[i].definitions] or starts  # type: ignore[union-attr]
         if starts:
             return starts, False
-        return [i for i, n in enumerate(nodes) if not self.ins[i] and startable(n)], True
+        return [i for i, n in enumerate(nodes) if not self.ins[i] and is_startable(n)], True
 
     def reached(
         self,
@@ -141,13 +141,13 @@ class Wiring:
         links = self.links if links is None else links
         while stack:
             i = stack.pop()
-            ways: Sequence[int] = to[i]
+            targets: Sequence[int] = to[i]
             if i in boundaries or i in links or bodies:
                 body = bodies.get(self.nodes[i].id)
                 if body is not None and not body.completes:
-                    ways = ()
-                ways = [*ways, *self.armed(i, body), *links.get(i, ())]
-            for t in ways:
+                    targets = ()
+                targets = [*targets, *self.armed(i, body), *links.get(i, ())]
+            for t in targets:
                 if not live[t]:
                     live[t] = True
                     stack.append(t)
@@ -156,7 +156,7 @@ class Wiring:
     @cached_property
     def led_to(self) -> frozenset[str]:
         """Ids of the nodes reachable from the start of the scope."""
-        return self._ids(self.links)
+        return self._reached_ids(self.links)
 
     @cached_property
     def live(self) -> frozenset[str]:
@@ -164,9 +164,11 @@ class Wiring:
         if not self.twins:
             return self.led_to
         nodes = self.links.keys() | self.twins.keys()
-        return self._ids({i: [*self.links.get(i, ()), *self.twins.get(i, ())] for i in nodes})
+        return self._reached_ids(
+            {i: [*self.links.get(i, ()), *self.twins.get(i, ())] for i in nodes}
+        )
 
-    def _ids(self, links: Mapping[int, list[int]]) -> frozenset[str]:
+    def _reached_ids(self, links: Mapping[int, list[int]]) -> frozenset[str]:
         reached = self.reached(self.begins[0], {}, links)
         return frozenset(n.id for n, r in zip(self.nodes, reached, strict=True) if r)
 
@@ -178,15 +180,15 @@ class Wiring:
 
     def armed(self, i: int, body: Body | None) -> list[int]:
         """Boundary events of a node that can fire."""
-        found = self.boundaries.get(i)
-        if not found:
+        boundaries = self.boundaries.get(i)
+        if not boundaries:
             return []
         if body is None and self.nodes[i].kind == "task":
-            return [b for b in found if not self._cancels(b)]
+            return [b for b in boundaries if not self._is_cancel_event(b)]
         if body is None or body.fires is None:
-            return found
-        return [b for b in found if self.nodes[b].id in body.fires]
+            return boundaries
+        return [b for b in boundaries if self.nodes[b].id in body.fires]
 
-    def _cancels(self, b: int) -> bool:
+    def _is_cancel_event(self, b: int) -> bool:
         node = self.nodes[b]
         return isinstance(node, Event) and any(d.kind == "cancel" for d in node.definitions)

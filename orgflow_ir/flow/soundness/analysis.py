@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING
 from orgflow_ir.flow.nets.activity_summaries import (
     Nesting,
     Thrown,
+    event_interrupts,
     in_flow,
-    interrupts,
     starts_of,
 )
-from orgflow_ir.flow.nets.build_net import lower
+from orgflow_ir.flow.nets.build_net import lower_scope
 from orgflow_ir.flow.nets.net import Body, Net
 from orgflow_ir.flow.nets.wiring import is_handler
-from orgflow_ir.flow.soundness.features import apart, early_end, entangled, inclusive, shut
+from orgflow_ir.flow.soundness.features import (
+    early_end,
+    has_inclusive_join,
+    has_shut_flow,
+    is_entangled,
+    stands_apart,
+)
 from orgflow_ir.flow.soundness.findings import MAX_STATES, NetFault, ScopeVerdict
 from orgflow_ir.flow.soundness.memory import Memory
 from orgflow_ir.flow.soundness.scope import may_hang
@@ -59,9 +65,9 @@ def analyse(
     faults that no run reaches are included; this suffices to establish that there is no fault.
     `memory` contains results of earlier analyses of the same model.
     """
-    model, memory = model or _alone(process), memory or Memory()
-    made = _Analyser(process, model, max_states, game, frozenset(), memory, show)
-    return made.run()
+    model, memory = model or _build_model(process), memory or Memory()
+    analyser = _Analyser(process, model, max_states, game, frozenset(), memory, show)
+    return analyser.run()
 
 
 class Games:
@@ -75,7 +81,7 @@ class Games:
 
     def of(self, process: Process) -> Game:
         """The game that contains a process."""
-        alone = process if self._separate else None
+        alone = process if self._is_separate else None
         if id(alone) not in self._made:
             from orgflow_ir.flow.token_game.semantics import (  # only for faulty models
                 Game,
@@ -89,7 +95,7 @@ class Games:
         return self._made[id(alone)][1]
 
     @cached_property
-    def _separate(self) -> bool:
+    def _is_separate(self) -> bool:
         """Whether there are several processes that only messages connect."""
         processes = self.model.processes
         return len(processes) > 1 and not any(map(_reaches_out, processes))
@@ -105,7 +111,7 @@ def _reaches_out(process: Process) -> bool:
     )
 
 
-def _alone(process: Process) -> Model:
+def _build_model(process: Process) -> Model:
     return Model(id=process.id, processes=(process,))
 
 
@@ -140,12 +146,12 @@ class _Analyser:
         self.judge()
         order = {id(s): i for i, s in enumerate(self.nesting.scopes)}
         for scope in self.nesting.scopes:
-            self._faults(scope)
+            self._show_faults(scope)
         self.faults.sort(key=lambda f: order[id(f.scope)])
         states = sum(v.states for v in self.verdicts.values())
         return Analysis(
             self.process,
-            Verdicts(self._verdict),
+            Verdicts(self._decide_property),
             tuple(self.faults),
             tuple(self.masked),
             tuple(self.doubts),
@@ -159,43 +165,43 @@ class _Analyser:
         """Judge every scope; whether some run of the process is done without an error."""
         done = True
         for scope in reversed(self.nesting.scopes):
-            done = self._judge(scope)
+            done = self._judge_scope(scope)
         return done
 
-    def _judge(self, scope: Scope) -> bool:
+    def _judge_scope(self, scope: Scope) -> bool:
         nesting, thrown = self.nesting, self.thrown
         bodies: dict[str, Body] = {}
         for node in scope.nodes:
             if node.kind == "sub-process" or node.kind == "call-activity":
-                body = self._body(scope, node)
+                body = self._summarise_body(scope, node)
                 if body is not None:
                     bodies[node.id] = body
         events = len(self.nesting.scopes) > 1 or bodies
         ending = thrown.ending(scope) if events or self.nesting.around else frozenset()
-        ghosts = bool(bodies) and shut(scope, bodies) and inclusive(scope)
-        found = self.memory.verdict(scope, bodies, ending, ghosts, self.max_states)
-        net = found.net
-        self.nets[id(scope)], self.verdicts[id(scope)] = net, found
+        ghosts = bool(bodies) and has_shut_flow(scope, bodies) and has_inclusive_join(scope)
+        verdict = self.memory.verdict(scope, bodies, ending, ghosts, self.max_states)
+        net = verdict.net
+        self.nets[id(scope)], self.verdicts[id(scope)] = net, verdict
         self.lowered[id(scope)] = (bodies, ending)
-        thrown.note(scope, found.used)
-        self._doubts(scope, net, found)
+        thrown.note(scope, verdict.used)
+        self._note_doubts(scope, net, verdict)
         if scope is self.process and len(self.calling) == 1:
             done = True  # nobody asks
-        elif not net.ends_early and (found.clean or found.done is not None):
-            done = found.clean or bool(found.done)
+        elif not net.ends_early and (verdict.clean or verdict.done is not None):
+            done = verdict.clean or bool(verdict.done)
         else:
             done = self.memory.completes(scope, bodies, ending, ghosts, self.max_states)
         for node in scope.nodes:  # an event that interrupts everything ends in its own way
             if isinstance(node, SubProcess) and node.flavour == "event" and not done:
                 done = self.completed.get(node.id, True) and any(
-                    interrupts(s)
+                    event_interrupts(s)
                     and (not nesting.throws_itself(s, scope) or node.id in thrown.fired)
                     for s in starts_of(node)
                 )
         self.completed[scope.id] = done
         return done
 
-    def _body(self, scope: Scope, node: SubProcess | CallActivity) -> Body | None:
+    def _summarise_body(self, scope: Scope, node: SubProcess | CallActivity) -> Body | None:
         if isinstance(node, SubProcess):
             if not in_flow(node):
                 return None
@@ -213,20 +219,20 @@ class _Analyser:
         self.thrown.through_call(scope, node, inner.thrown.leaving)
         return self.thrown.body(node.id, called, done)
 
-    def _doubts(self, scope: Scope, net: Net, found: ScopeVerdict) -> None:
+    def _note_doubts(self, scope: Scope, net: Net, verdict: ScopeVerdict) -> None:
         doubts = [Doubt(node.id, reason) for node, reason in net.doubtful]
-        if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc" and entangled(scope):
+        if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc" and is_entangled(scope):
             doubts.append(Doubt(scope.id, "its activities run in any order and number"))
-        if not found.decided and not found.growing:
-            element = found.named[0] if found.named else scope.id
-            doubts.append(Doubt(element, found.reason))
+        if not verdict.decided and not verdict.growing:
+            element = verdict.named[0] if verdict.named else scope.id
+            doubts.append(Doubt(element, verdict.reason))
         self.doubts += [(scope, d) for d in doubts]
 
     # -- faults -------------------------------------------------------------------------------
 
-    def _faults(self, scope: Scope) -> None:
-        found = self.verdicts[id(scope)]
-        if not found.faults and not found.masked:
+    def _show_faults(self, scope: Scope) -> None:
+        verdict = self.verdicts[id(scope)]
+        if not verdict.faults and not verdict.masked:
             return
         from orgflow_ir.flow.soundness.counterexamples import Shower
 
@@ -235,24 +241,24 @@ class _Analyser:
         shower = self.shower
         ended = {
             k: self.nesting.ended_by(scope, k == "livelock")
-            for k in {f.kind for f in (*found.faults, *found.masked)} | {"leftover"}
+            for k in {f.kind for f in (*verdict.faults, *verdict.masked)} | {"leftover"}
         }
         doubtful = {n.id for v in self.verdicts.values() for n, _ in v.net.doubtful}
         order = {n.id: i for i, n in enumerate(scope.nodes)}
-        told: set[tuple[str, str]] = set()
-        net = found.net
+        reported: set[tuple[str, str]] = set()
+        net = verdict.net
         outer = self.nesting.chain(scope)[:-1]
         before = any(any(f.scope is s for s in outer) for f in self.faults)
-        faults, masked = found.faults, found.masked
-        if not self._entered(scope):
+        faults, masked = verdict.faults, verdict.masked
+        if not self._is_entered(scope):
             faults, masked = [], [*masked, *faults]
         for item in sorted(faults, key=lambda f: order.get(net.element[f.join], -1)):
-            fault = _fault(scope, net, item, ended[item.kind])
-            if (fault.kind, fault.element) in told:
+            fault = _place_fault(scope, net, item, ended[item.kind])
+            if (fault.kind, fault.element) in reported:
                 continue
-            told.add((fault.kind, fault.element))
+            reported.add((fault.kind, fault.element))
             if fault.ended_by is None and fault.kind != "unsync":
-                fault.ended_by = self._ender(scope)
+                fault.ended_by = self._find_ender(scope)
             shown = not self.show or shower.show(fault, item.logs)
             if shown and doubtful & ({fault.element} | {s.element for s in fault.trace}):
                 self.doubts.append(
@@ -273,23 +279,23 @@ class _Analyser:
                     (scope, Doubt(fault.element, f"no run reaches its {fault.kind}"))
                 )
         for item in masked:
-            fault = _fault(scope, net, item, ended[item.kind])
+            fault = _place_fault(scope, net, item, ended[item.kind])
             fault.masked = True
-            if (fault.kind, fault.element) not in told:
-                told.add((fault.kind, fault.element))
+            if (fault.kind, fault.element) not in reported:
+                reported.add((fault.kind, fault.element))
                 self.masked.append(fault)
-        for fault in self.faults if told else ():
+        for fault in self.faults if reported else ():
             if fault.scope is scope and fault.behind:
-                fault.behind = tuple(e for e in fault.behind if ("deadlock", e) not in told)
-        if found.improper_log and self._entered(scope):
-            ender = ended["leftover"] or self._ender(scope)
-            fault = Fault("leftover", scope, net.element[found.improper_at], ended_by=ender)
-            if not self.show or shower.show(fault, [found.improper_log]):
+                fault.behind = tuple(e for e in fault.behind if ("deadlock", e) not in reported)
+        if verdict.improper_log and self._is_entered(scope):
+            ender = ended["leftover"] or self._find_ender(scope)
+            fault = Fault("leftover", scope, net.element[verdict.improper_at], ended_by=ender)
+            if not self.show or shower.show(fault, [verdict.improper_log]):
                 self.improper.append(fault)
             elif not any(f.scope is scope and f.ended_by for f in self.faults):
                 self.doubts.append((scope, Doubt(fault.element, "no run to its end was found")))
 
-    def _ender(self, scope: Scope) -> Event | None:
+    def _find_ender(self, scope: Scope) -> Event | None:
         """An end event that ends a scope from around it in every run in which it hangs."""
         nesting = self.nesting
         outer = nesting.parent.get(id(scope))
@@ -298,8 +304,10 @@ class _Analyser:
                 bodies, ending = self.lowered[id(outer)]
                 body = bodies.get(scope.id, Body())._replace(holds=True)
                 bodies = {**bodies, scope.id: body}
-                ghosts = shut(outer, bodies) and inclusive(outer)
-                net = lower(outer, bodies, ending, ghosts=ghosts, wiring=self.memory.wiring(outer))
+                ghosts = has_shut_flow(outer, bodies) and has_inclusive_join(outer)
+                net = lower_scope(
+                    outer, bodies, ending, ghosts=ghosts, wiring=self.memory.wiring(outer)
+                )
                 if may_hang(net, self.max_states) is False:
                     return early_end(nesting.scopes)
             scope, outer = outer, nesting.parent.get(id(outer))
@@ -307,23 +315,23 @@ class _Analyser:
 
     # -- verdicts -----------------------------------------------------------------------------
 
-    def _verdict(self, wanted: Property) -> Verdict:
+    def _decide_property(self, wanted: Property) -> Verdict:
         if not any(s.nodes for s in self.nesting.scopes):
             return Verdict("not applicable", "it has no steps")
         if wanted is Property.DEAD:
-            return self._dead()
-        faults = tuple(self._of(wanted))
+            return self._find_dead()
+        faults = tuple(self._list_faults(wanted))
         strong = tuple(f for f in faults if f.ended_by is None or f.kind == "unsync")
         if strong:
             return Verdict("violated", faults=faults)
-        outcome, reason, named = self._known(wanted)
+        outcome, reason, named = self._decide_unfaulted(wanted)
         if outcome == "proved" and faults:
             event = faults[0].ended_by
             assert event is not None
             reason = f"only until `{event.label}` ends it"
         return Verdict(outcome, reason, named, faults)
 
-    def _of(self, wanted: Property) -> Iterator[Fault]:
+    def _list_faults(self, wanted: Property) -> Iterator[Fault]:
         if wanted is Property.IMPROPER:
             yield from self.improper
             return
@@ -339,26 +347,26 @@ class _Analyser:
                     if _KIND[fault.kind] is wanted:
                         yield fault
 
-    def _known(self, wanted: Property) -> tuple[Outcome, str, tuple[str, ...]]:
-        doubts = [d for s, d in self.doubts if self._entered(s)]
+    def _decide_unfaulted(self, wanted: Property) -> tuple[Outcome, str, tuple[str, ...]]:
+        doubts = [d for s, d in self.doubts if self._is_entered(s)]
         if doubts:
             return "unknown", doubts[0].reason, tuple(dict.fromkeys(d.element for d in doubts))
         for scope in self.nesting.scopes:
-            found = self.verdicts[id(scope)]
-            if not self._entered(scope):
+            verdict = self.verdicts[id(scope)]
+            if not self._is_entered(scope):
                 continue
-            if found.growing and wanted not in (Property.DOUBLE, Property.UNBOUNDED):
+            if verdict.growing and wanted not in (Property.DOUBLE, Property.UNBOUNDED):
                 reason = "determined only where tokens do not accumulate without limit"
-                return "not applicable", reason, found.named
-            if found.growing and wanted is Property.UNBOUNDED:
-                return "unknown", "no run demonstrates the fault", found.named
+                return "not applicable", reason, verdict.named
+            if verdict.growing and wanted is Property.UNBOUNDED:
+                return "unknown", "no run demonstrates the fault", verdict.named
         for scope in self.nesting.scopes:
             hints = self.verdicts[id(scope)].hints
             shown = {_KIND[f.kind] for f in self.faults if f.scope is scope}
             improper = wanted is Property.IMPROPER and self.verdicts[id(scope)].improper
-            if improper and not self.improper and self._entered(scope):
+            if improper and not self.improper and self._is_entered(scope):
                 return "unknown", "no run demonstrates the fault", (scope.id,)
-            if self._entered(scope) and any(
+            if self._is_entered(scope) and any(
                 _KIND[k] not in shown and (_KIND[k] is wanted or wanted is Property.STUCK)
                 for k in hints
                 if wanted is not Property.STUCK or k != "unsync"
@@ -366,16 +374,16 @@ class _Analyser:
                 return "unknown", "no run demonstrates the fault", (scope.id,)
         return "proved", "", ()
 
-    def _dead(self) -> Verdict:
+    def _find_dead(self) -> Verdict:
         faults = []
         for scope in self.nesting.scopes:
-            found = self.verdicts[id(scope)]
-            if not self._entered(scope):
+            verdict = self.verdicts[id(scope)]
+            if not self._is_entered(scope):
                 continue
             wiring = self.memory.wiring(scope)
             for node in scope.nodes:
-                if node.id not in found.used and not apart(node, wiring):
-                    if node.id in found.net.live and not found.decided:
+                if node.id not in verdict.used and not stands_apart(node, wiring):
+                    if node.id in verdict.net.live and not verdict.decided:
                         continue
                     faults.append(Fault("dead", scope, node.id))
         if faults:
@@ -383,10 +391,10 @@ class _Analyser:
             for fault in faults:
                 fault.trace = trace
             return Verdict("violated", faults=tuple(faults))
-        outcome, reason, named = self._known(Property.DEAD)
+        outcome, reason, named = self._decide_unfaulted(Property.DEAD)
         return Verdict(outcome, reason, named)
 
-    def _entered(self, scope: Scope) -> bool:
+    def _is_entered(self, scope: Scope) -> bool:
         outer = self.nesting.parent.get(id(scope))
         while outer is not None:
             if not is_handler(scope) and scope.id not in self.verdicts[id(outer)].used:  # type: ignore[arg-type]
@@ -395,15 +403,15 @@ class _Analyser:
         return True
 
 
-def _fault(scope: Scope, net: Net, item: NetFault, ended: Event | None) -> Fault:
-    def way(arc: int) -> Way:
+def _place_fault(scope: Scope, net: Net, item: NetFault, ended: Event | None) -> Fault:
+    def name_way(arc: int) -> Way:
         return Way(net.element[net.src[arc]], net.element[net.dst[arc]], net.flow[arc])
 
     split = net.element[item.split] if item.split >= 0 else ""
     cycle = dict.fromkeys(net.element[n] for n in item.around if net.element[n])
     return Fault(
         item.kind, scope, net.element[item.join], split,
-        tuple(map(way, item.taken)), tuple(map(way, item.missing)), tuple(cycle),
+        tuple(map(name_way, item.taken)), tuple(map(name_way, item.missing)), tuple(cycle),
         unbounded=item.unbounded, ended_by=ended, net=net, join=item.join,
         mutual=tuple(dict.fromkeys(net.element[n] for n in item.mutual)),
         behind=tuple(dict.fromkeys(net.element[n] for n in item.behind)),

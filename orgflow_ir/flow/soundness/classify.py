@@ -3,16 +3,22 @@ exploration."""
 
 from __future__ import annotations
 
-from orgflow_ir.flow.control_flow.graph import components
+from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.flow.nets.net import FIRST
 from orgflow_ir.flow.nets.reducing import reduce_net
-from orgflow_ir.flow.nets.reduction import Clash, Reduction, elements
-from orgflow_ir.flow.soundness.exploring import explored
+from orgflow_ir.flow.nets.reduction import Clash, Reduction, list_elements
+from orgflow_ir.flow.soundness.exploring import explore_residue
 from orgflow_ir.flow.soundness.findings import NetFault, ScopeVerdict
-from orgflow_ir.flow.soundness.net_runs import cycle, grows, needed, outward, turning
-from orgflow_ir.flow.soundness.space import State, bits
+from orgflow_ir.flow.soundness.net_runs import (
+    list_cycle,
+    move_outward,
+    needed_moves,
+    run_grows,
+    turning_decision,
+)
+from orgflow_ir.flow.soundness.space import State, list_bits
 from orgflow_ir.flow.soundness.waiting import Knots
-from orgflow_ir.flow.soundness.witness_search import Firing, Play, of_clash, of_moves, valid
+from orgflow_ir.flow.soundness.witness_search import Firing, Play, final_marking, of_clash, of_moves
 
 REPAIRED = 1_000
 """Maximum number of states examined after the faults that were found."""
@@ -21,10 +27,10 @@ REPAIRED = 1_000
 class Classifier:
     """Finds the faults of a net that is unsound or not fully reduced, each with runs."""
 
-    def __init__(self, found: ScopeVerdict, fast: Reduction, max_states: int) -> None:
-        self.found, self.fast, self.max_states = found, fast, max_states
-        self.net = found.net
-        self.straight = found.net.straight_to_term()
+    def __init__(self, verdict: ScopeVerdict, fast: Reduction, max_states: int) -> None:
+        self.found, self.fast, self.max_states = verdict, fast, max_states
+        self.net = verdict.net
+        self.straight = verdict.net.straight_to_term()
         self._runs: dict[State, list[Firing]] = {}
         self._last: list[Firing] = []
         self._marks: dict[int, int] | None = None
@@ -32,70 +38,70 @@ class Classifier:
         self._kept: dict[tuple[str, int], NetFault] = {}
 
     def run(self) -> None:
-        found, net = self.found, self.net
+        verdict, net = self.found, self.net
         exact = self.fast
-        if exact.repaired or found.awaits_itself:
-            exact = reduce_net(net, repair=False, collapse_or=not found.awaits_itself)
-        space, seen = explored(exact, self.max_states)
+        if exact.repaired or verdict.awaits_itself:
+            exact = reduce_net(net, repair=False, collapse_or=not verdict.awaits_itself)
+        space, seen = explore_residue(exact, self.max_states)
         if (seen.double or not seen.complete) and exact.merged_or:
             # which branches an inclusive join takes together depends on how often it is come to
             wider = reduce_net(net, repair=False, collapse_or=False)
-            wide_space, wide_seen = explored(wider, self.max_states)
+            wide_space, wide_seen = explore_residue(wider, self.max_states)
             if wide_seen.complete or wide_seen.growing or seen.complete:
                 exact, space, seen = wider, wide_space, wide_seen
         self.exact, self.space, self.seen = exact, space, seen
-        found.states += len(seen.reached)
-        found.decided = seen.complete
-        found.growing = seen.growing is not None
+        verdict.states += len(seen.reached)
+        verdict.decided = seen.complete
+        verdict.growing = seen.growing is not None
         ends = any(map(space.done, seen.reached))
-        found.hangs = bool(seen.stuck)
-        found.done = True if ends else False if seen.complete else None
+        verdict.hangs = bool(seen.stuck)
+        verdict.done = True if ends else False if seen.complete else None
         if not seen.complete:
-            self._undecided()
+            self._note_undecided()
         if seen.double:
-            found.hints.add("unsync")
+            verdict.hints.add("unsync")
         if seen.endless:
-            found.hints.add("livelock")
+            verdict.hints.add("livelock")
         if any(not net.held.intersection(space.waiting(s)) for s in seen.stuck):
-            found.hints.add("deadlock")
-        self._clashes()
+            verdict.hints.add("deadlock")
+        self._classify_clashes()
         self._explored_faults()
         self._once_repaired()
-        found.livelock = bool(seen.endless)
-        self._improper()
+        verdict.livelock = bool(seen.endless)
+        self._find_improper()
         if seen.complete:
-            found.used = self._used()
-            found.masked = [
+            verdict.used = self._list_used()
+            verdict.masked = [
                 f
-                for f in found.masked
-                if f.kind != "livelock" or net.element[f.join] not in found.used
+                for f in verdict.masked
+                if f.kind != "livelock" or net.element[f.join] not in verdict.used
             ]
 
-    def _undecided(self) -> None:
-        found, net = self.found, self.net
+    def _note_undecided(self) -> None:
+        verdict, net = self.found, self.net
         if self.seen.growing:
-            found.reason = "tokens accumulate without limit"
+            verdict.reason = "tokens accumulate without limit"
             nodes = {m.node for m in self.seen.moves_to(self.seen.growing[1])}
         elif self.seen.too_wide >= 0:
-            found.reason = "an inclusive split has too many outgoing flows to try them all"
+            verdict.reason = "an inclusive split has too many outgoing flows to try them all"
             nodes = {self.seen.too_wide}
         else:
             nodes = {n for e in self.exact.edges for n in (e.src, e.dst)}
-            found.reason = f"more than {self.max_states} states"
+            verdict.reason = f"more than {self.max_states} states"
         named = [net.element[n] for n in sorted(nodes) if FIRST <= n < len(net.element)]
-        found.named = tuple(dict.fromkeys(named))
-        if found.reason.startswith("more"):
-            found.reason += f" between {len(found.named)} gateways"
+        verdict.named = tuple(dict.fromkeys(named))
+        if verdict.reason.startswith("more"):
+            verdict.reason += f" between {len(verdict.named)} gateways"
 
     # -- what the reduction found -------------------------------------------------------------
 
-    def _clashes(self) -> None:
+    def _classify_clashes(self) -> None:
         net = self.net
         for clash in self.fast.clashes:
             fault = self._of_clash(clash)
             log = of_clash(self.fast, clash)
-            if log and self._shows(fault, log):
-                self._keep(fault, log)
+            if log and self._shows_fault(fault, log):
+                self._keep_fault(fault, log)
             elif (
                 clash.fault != "unsync"
                 or clash.join in net.acting
@@ -106,7 +112,7 @@ class Classifier:
     def _of_clash(self, clash: Clash) -> NetFault:
         net, pair = self.net, clash.pair
         if clash.fault == "livelock":
-            return NetFault("livelock", clash.join, around=cycle(net, clash.join))
+            return NetFault("livelock", clash.join, around=list_cycle(net, clash.join))
         if pair is None:
             return NetFault("deadlock", clash.join)
         firsts = sorted(pair.branches)
@@ -115,16 +121,16 @@ class Classifier:
             return NetFault("deadlock", clash.join, pair.split, (firsts[0][0],), missing)
         return NetFault("unsync", clash.join, pair.split, tuple(first for first, _ in firsts))
 
-    def _end(self, log: list[Firing]) -> dict[int, int] | None:
+    def _final_marks(self, log: list[Firing]) -> dict[int, int] | None:
         """The marks at the end of a run, `None` where it breaks a rule."""
         if log is not self._last:
-            self._last, self._marks, self._waiting = log, valid(self.net, log), None
+            self._last, self._marks, self._waiting = log, final_marking(self.net, log), None
         return self._marks
 
     def _stuck_at(self, log: list[Firing]) -> list[int]:
         """The joins that wait indefinitely at the end of a run that keeps to the rules; kept, since
         many faults are shown by one run."""
-        marks = self._end(log) or {}
+        marks = self._final_marks(log) or {}
         if self._waiting is None:
             end = Play(self.net)
             end.marks = marks
@@ -137,10 +143,10 @@ class Classifier:
             self._runs[state] = of_moves(self.exact, self.seen.moves_to(state))
         return self._runs[state]
 
-    def _shows(self, fault: NetFault, log: list[Firing]) -> bool:
+    def _shows_fault(self, fault: NetFault, log: list[Firing]) -> bool:
         """Whether the run keeps to the rules and ends where the fault is to be seen."""
         net = self.net
-        marks = self._end(log)
+        marks = self._final_marks(log)
         if marks is None:
             return False
         if fault.kind == "unsync":
@@ -149,18 +155,18 @@ class Classifier:
                 for a, count in marks.items()
             )
         if fault.kind == "livelock":
-            around = cycle(net, fault.join)  # in a step that may hang the run rests, by and by
+            around = list_cycle(net, fault.join)  # in a step that may hang the run rests, by and by
             return not (net.held.intersection(around) or min(around) < FIRST or net.ends_early)
         return bool(self._stuck_at(log))
 
-    def _keep(self, fault: NetFault, log: list[Firing]) -> NetFault:
+    def _keep_fault(self, fault: NetFault, log: list[Firing]) -> NetFault:
         """Place a fault and keep it, or its run with the same one found before."""
         if fault.kind == "unsync":
-            self._place(fault, log)
-            log = outward(self.net, log)
-            fault.unbounded = grows(self.net, log)
+            self._place_fault(fault, log)
+            log = move_outward(self.net, log)
+            fault.unbounded = run_grows(self.net, log)
         elif fault.kind == "deadlock":
-            self._settle(fault, log)
+            self._name_waiting(fault, log)
         same = self._kept.setdefault((fault.kind, fault.join), fault)
         if same is fault:
             fault.logs = [log]
@@ -169,11 +175,13 @@ class Classifier:
         same.logs.append(log)
         return same
 
-    def _place(self, fault: NetFault, log: list[Firing]) -> None:
+    def _place_fault(self, fault: NetFault, log: list[Firing]) -> None:
         """Name the node where two tokens are seen, where the run does not come twice to the join
         (one of several that were fused, or left by an event before)."""
         net = self.net
-        twice = [a for a, n in (self._end(log) or {}).items() if n > 1 and net.dst[a] >= FIRST]
+        twice = [
+            a for a, n in (self._final_marks(log) or {}).items() if n > 1 and net.dst[a] >= FIRST
+        ]
         left = next((a for a in twice if a in net.by_event), -1)
         if left >= 0:  # they meet behind the event
             event = net.dst[left]
@@ -186,102 +194,106 @@ class Classifier:
         if twice and not any(fault.join in (net.src[a], net.dst[a]) for a in twice):
             fault.join, fault.split, fault.taken = net.dst[twice[0]], -1, ()
 
-    def _settle(self, fault: NetFault, log: list[Firing]) -> None:
+    def _name_waiting(self, fault: NetFault, log: list[Firing]) -> None:
         """Name the join that waits at the end of the run (one of several that were fused)."""
         net, fast = self.net, self.fast
-        marks, waiting = self._end(log) or {}, self._stuck_at(log)
+        marks, waiting = self._final_marks(log) or {}, self._stuck_at(log)
         if waiting and fault.join not in waiting:
             near = [n for n in waiting if fast.root(n) == fast.root(fault.join)]
             fault.join, fault.split = (near or waiting)[0], -1
         if fault.split < 0:
             fault.missing = tuple(a for a in net.ins[fault.join] if a not in marks)
-            fault.split, fault.taken = turning(net, log, fault.missing, fault.join)
+            fault.split, fault.taken = turning_decision(net, log, fault.missing, fault.join)
 
     # -- what the exploration found -----------------------------------------------------------
 
     def _explored_faults(self) -> None:
-        self._doubles()
-        self._stuck()
+        self._classify_doubles()
+        self._classify_stuck()
         for group in self.seen.endless:
-            self._endless(group)
+            self._classify_endless(group)
         if self.seen.growing is not None:
-            self._growing(self.seen.growing[1])
+            self._classify_growing(self.seen.growing[1])
         # of one fault at several joins of one cycle, or told by both, the first is enough
-        told = {(f.kind, self.net.element[f.join]) for f in self.found.faults}
+        reported = {(f.kind, self.net.element[f.join]) for f in self.found.faults}
         kinds = {f.kind for f in self.found.faults}
         self.found.masked = [
-            f for f in self.found.masked if (f.kind, self.net.element[f.join]) not in told and kinds
+            f
+            for f in self.found.masked
+            if (f.kind, self.net.element[f.join]) not in reported and kinds
         ]
 
     def _once_repaired(self) -> None:
         """Joins that still wait indefinitely once the reduction has repaired the clashes."""
-        fast, net, found = self.fast, self.net, self.found
-        if not (fast.clashes and fast.edges and found.faults):
+        fast, net, verdict = self.fast, self.net, self.found
+        if not (fast.clashes and fast.edges and verdict.faults):
             return
-        space, seen = explored(fast, min(self.max_states, REPAIRED))
+        space, seen = explore_residue(fast, min(self.max_states, REPAIRED))
         knots = Knots(space)
-        known = {net.element[f.join] for f in (*found.faults, *found.masked)}
+        known = {net.element[f.join] for f in (*verdict.faults, *verdict.masked)}
         for state in seen.stuck if seen.complete else ():
             for knot in knots.of(state):
                 join = knot.joins[0]
                 if join >= len(net.kind) or net.element[join] in known | {""}:
                     continue
                 known.add(net.element[join])
-                empty = bits(space.ins[join] & ~state.mask)
+                empty = list_bits(space.ins[join] & ~state.mask)
                 missing = tuple(fast.edges[e].last for e in empty)
-                found.masked.append(NetFault("deadlock", join, missing=missing))
+                verdict.masked.append(NetFault("deadlock", join, missing=missing))
 
-    def _doubles(self) -> None:
+    def _classify_doubles(self) -> None:
         seen, net = self.seen, self.net
         known = {self.fast.root(f.join) for f in self.found.faults if f.kind == "unsync"}
-        rounds = {self._component(f.join) for f in self.found.faults if f.kind == "unsync"}
+        rounds = {self._find_component(f.join) for f in self.found.faults if f.kind == "unsync"}
         for node, (state, move, edge) in seen.double.items():
             if node >= len(net.kind):
                 continue
-            if self.fast.root(node) in known or self._component(node) in rounds:
+            if self.fast.root(node) in known or self._find_component(node) in rounds:
                 continue  # the same round of a loop: one fault, told where it is first seen
             moves = [*seen.moves_to(state), move]
-            for run in (needed(moves, 1 << edge), moves):
+            for run in (needed_moves(moves, 1 << edge), moves):
                 log = of_moves(self.exact, run, edge)
                 fault = NetFault("unsync", node)
-                if log and self._shows(fault, log):
-                    rounds.add(self._component(node))
-                    self._keep(fault, log)
+                if log and self._shows_fault(fault, log):
+                    rounds.add(self._find_component(node))
+                    self._keep_fault(fault, log)
                     break
 
-    def _component(self, node: int) -> int:
+    def _find_component(self, node: int) -> int:
         if not hasattr(self, "_components"):
             net = self.net
-            number = components({n: [net.dst[a] for a in outs] for n, outs in enumerate(net.outs)})
+            number = strong_components(
+                {n: [net.dst[a] for a in outs] for n, outs in enumerate(net.outs)}
+            )
             sizes: dict[int, int] = {}
             for c in number.values():
                 sizes[c] = sizes.get(c, 0) + 1
             self._components = {n: c if sizes[c] > 1 else -1 - n for n, c in number.items()}
         return self._components.get(node, -1)
 
-    def _stuck(self) -> None:
+    def _classify_stuck(self) -> None:
         """Joins that wait indefinitely, each with those that wait only because of it."""
         seen, net, knots = self.seen, self.net, Knots(self.space)
-        found: dict[tuple[int, ...], tuple[list[State], dict[int, None]]] = {}
+        knots_by_joins: dict[tuple[int, ...], tuple[list[State], dict[int, None]]] = {}
         for state in seen.stuck:
             if net.held.intersection(self.space.waiting(state)):
                 continue  # a consequence of what is told inside the activity
             for knot in knots.of(state):
-                states, behind = found.setdefault(knot.joins, ([], {}))
+                states, behind = knots_by_joins.setdefault(knot.joins, ([], {}))
                 states.append(state)
                 behind.update(dict.fromkeys(n for n in knot.behind if n < len(net.kind)))
-        told = {f.join: f for f in self.found.faults if f.kind == "deadlock"}
-        for joins in sorted(found, key=len):
-            states, behind = found[joins]
-            if not all(j in told for j in joins):
-                fault = self._knotted(joins, states)
+        reported = {f.join: f for f in self.found.faults if f.kind == "deadlock"}
+        for joins in sorted(knots_by_joins, key=len):
+            states, behind = knots_by_joins[joins]
+            if not all(j in reported for j in joins):
+                fault = self._knot_fault(joins, states)
                 if fault is not None:
-                    told |= dict.fromkeys((*joins, fault.join), fault)
-            if joins[0] in told:
-                first = told[joins[0]]
+                    reported |= dict.fromkeys((*joins, fault.join), fault)
+            if joins[0] in reported:
+                first = reported[joins[0]]
                 first.behind = tuple(dict.fromkeys((*first.behind, *behind)))
 
-    def _knotted(self, joins: tuple[int, ...], states: list[State]) -> NetFault | None:
+    def _knot_fault(self, joins: tuple[int, ...], states: list[State]) -> NetFault | None:
         """The fault of joins that wait for nothing but each other, shown in one of some states."""
         seen, net = self.seen, self.net
         joins = tuple(j for j in joins if j < len(net.kind))
@@ -289,24 +301,24 @@ class Classifier:
         for state in states if join >= 0 else ():
             log = self._run_to(state)
             fault = NetFault("deadlock", join, mutual=tuple(j for j in joins if j != join))
-            if not log or not self._shows(fault, log):
+            if not log or not self._shows_fault(fault, log):
                 continue
             if seen.double and join in {m.node for m in seen.moves_to(state)}:
                 fault.kind = "leftover"  # it has gone on, and gets one more after that
             if fault.kind == "leftover":
-                marks = self._end(log) or {}
+                marks = self._final_marks(log) or {}
                 fault.taken = tuple(a for a in net.ins[join] if a in marks)
-            return self._keep(fault, log)
+            return self._keep_fault(fault, log)
         return None
 
-    def _improper(self) -> None:
+    def _find_improper(self) -> None:
         """A run that comes to an end and leaves a token at a join indefinitely."""
         net = self.net
         for state in self.seen.stuck:
             if state.mask & self.space.end:
                 self.found.improper |= not net.held.intersection(self.space.waiting(state))
                 log = self._run_to(state)
-                marks = self._end(log) if log else None
+                marks = self._final_marks(log) if log else None
                 if marks is not None:
                     end = Play(self.net)
                     end.marks = marks
@@ -315,29 +327,29 @@ class Classifier:
                         self.found.improper_log, self.found.improper_at = log, waiting[0]
                         return
 
-    def _endless(self, group: list[State]) -> None:
+    def _classify_endless(self, group: list[State]) -> None:
         seen, space, net = self.seen, self.space, self.net
         known = {n for f in self.found.faults if f.kind == "livelock" for n in f.around}
         first = min(group, key=lambda s: len(seen.moves_to(s)))
         active = {m.node for s in group for m in space.moves(s.mask)}
-        trapped = list(bits(space.trapped & first.mask))
+        trapped = list(list_bits(space.trapped & first.mask))
         for e in trapped:
             active.add(net.dst[self.exact.edges[e].last])
         active = {n for n in active if FIRST <= n < len(net.kind)}
         if not active or active & known or {self.fast.root(n) for n in active} & known:
             return
         log = of_moves(self.exact, seen.moves_to(first))
-        if log and valid(net, log) is not None:
+        if log and final_marking(net, log) is not None:
             around = tuple(sorted(active))
             if trapped:
-                around = cycle(net, min(active))
+                around = list_cycle(net, min(active))
             self.found.faults.append(NetFault("livelock", min(active), around=around, logs=[log]))
 
-    def _growing(self, state: State) -> None:
+    def _classify_growing(self, state: State) -> None:
         if any(f.unbounded for f in self.found.faults):
             return
         log = of_moves(self.exact, self.seen.moves_to(state))
-        if not log or valid(self.net, log) is None:
+        if not log or final_marking(self.net, log) is None:
             return
         edge = state.extra[0][0] if state.extra else -1
         node = self.exact.edges[edge].src if edge >= 0 else log[-1].node
@@ -350,7 +362,7 @@ class Classifier:
         else:
             self.found.faults.append(NetFault("unsync", node, logs=[log], unbounded=True))
 
-    def _used(self) -> set[str]:
+    def _list_used(self) -> set[str]:
         """Elements that some run comes to: all on the edges that ever hold a token, and the nodes
         that fire."""
         net, exact = self.net, self.exact
@@ -358,7 +370,7 @@ class Classifier:
         for node in net.held:  # begun, never done
             if self.space.ins.get(node, 0) & self.seen.used:
                 used.add(net.element[node])
-        for e in bits(self.seen.used):
-            used |= elements(net, exact.edges[e].content)
+        for e in list_bits(self.seen.used):
+            used |= list_elements(net, exact.edges[e].content)
         used.discard("")
         return used & net.live

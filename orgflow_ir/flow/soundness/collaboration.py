@@ -95,13 +95,13 @@ class _Search:
             state = queue.popleft()
             steps = self.game.enabled(state)
             if not steps:
-                self._judge(state)
+                self._judge_state(state)
             for step in steps:
                 after = self.game.fire(state, step)
                 if after in self.before:
                     continue
                 self.before[after] = (state, step)
-                if self._bounded(after):
+                if self._is_bounded(after):
                     queue.append(after)
         faults = tuple(self.found.values())
         verdict: Literal["proved", "violated", "unknown"] = "violated" if faults else "proved"
@@ -112,7 +112,7 @@ class _Search:
         )
         return CollaborationAnalysis(verdict, faults, len(self.before), reason)
 
-    def _bounded(self, state: State) -> bool:
+    def _is_bounded(self, state: State) -> bool:
         instances = Counter(f.scope for f in state.frames if f.owner is None)
         messages = Counter(m.flow for m in state.messages)
         if any(n > MOST for n in instances.values()):
@@ -125,8 +125,8 @@ class _Search:
 
     # -- states in which nothing happens any more ----------------------------------------------
 
-    def _judge(self, state: State) -> None:
-        waiting = self._waiting(state)
+    def _judge_state(self, state: State) -> None:
+        waiting = self._list_waiting(state)
         if waiting:
             self._judge_waiting(state, waiting)
         elif state.frames:
@@ -134,9 +134,9 @@ class _Search:
         if not state.frames:
             for flow in dict.fromkeys(m.flow for m in state.messages):
                 name = self.model.message_flows[flow].id
-                self._add("unreceived", (), (name,), state)
+                self._add_fault("unreceived", (), (name,), state)
 
-    def _waiting(self, state: State) -> dict[int, tuple[NetNode, int]]:
+    def _list_waiting(self, state: State) -> dict[int, tuple[NetNode, int]]:
         """The nodes that wait for messages, by the process they are in, with its instance; nothing
         where something waits for a token: that is a fault of the control flow."""
         result: dict[int, tuple[NetNode, int]] = {}
@@ -146,45 +146,47 @@ class _Search:
                 if place != node.open:
                     if not node.needs:
                         return {}
-                elif not self._wants(node):
+                elif not self._wants_message(node):
                     continue  # it is open because of what is in it
-                if self._wants(node):
+                if self._wants_message(node):
                     result[len(result)] = (node, frame.root)
         return result
 
-    def _wants(self, node: NetNode) -> bool:
+    def _wants_message(self, node: NetNode) -> bool:
         if node.race:
             return any(self.net.nodes[self.net.consumer[p]].needs for p in node.outs)
         return bool(node.needs)
 
-    def _flows(self, node: NetNode) -> tuple[int, ...]:
+    def _list_flows(self, node: NetNode) -> tuple[int, ...]:
         if node.race:
             targets = (self.net.nodes[self.net.consumer[p]] for p in node.outs)
             return tuple(f for t in targets for f in t.needs)
         return node.needs
 
     def _judge_waiting(self, state: State, waiting: Mapping[int, tuple[NetNode, int]]) -> None:
-        live = {self._home(node.id) for node, _ in waiting.values()}
+        live = {self._name_process(node.id) for node, _ in waiting.values()}
         senders: dict[str, set[str]] = {}
         for node, _ in waiting.values():
-            flows = (self.model.message_flows[f] for f in self._flows(node))
-            senders[node.id] = {self._home(f.source) for f in flows}
-        ring = self._ring(waiting, senders)
+            flows = (self.model.message_flows[f] for f in self._list_flows(node))
+            senders[node.id] = {self._name_process(f.source) for f in flows}
+        ring = self._find_ring(waiting, senders)
         if len(ring) > 1:
-            among = {self._home(node) for node in ring}
+            among = {self._name_process(node) for node in ring}
             wanted = tuple(f for node in ring for f in self._flow_ids(node, among))
-            self._add("circular", tuple(sorted(ring)), wanted, state)
+            self._add_fault("circular", tuple(sorted(ring)), wanted, state)
         for node, _ in waiting.values():
-            if node.id not in ring and not senders[node.id] & (live - {self._home(node.id)}):
-                names = tuple(self.model.message_flows[f].id for f in self._flows(node))
-                self._add("unsent", (node.id,), names, state)
+            if node.id not in ring and not senders[node.id] & (
+                live - {self._name_process(node.id)}
+            ):
+                names = tuple(self.model.message_flows[f].id for f in self._list_flows(node))
+                self._add_fault("unsent", (node.id,), names, state)
 
     def _flow_ids(self, node: str, among: set[str]) -> tuple[str, ...]:
         at = self.net.nodes[self.net.by_id[node][0]]
-        flows = (self.model.message_flows[f] for f in self._flows(at))
-        return tuple(f.id for f in flows if self._home(f.source) in among)
+        flows = (self.model.message_flows[f] for f in self._list_flows(at))
+        return tuple(f.id for f in flows if self._name_process(f.source) in among)
 
-    def _ring(
+    def _find_ring(
         self,
         waiting: Mapping[int, tuple[NetNode, int]],
         senders: Mapping[str, set[str]],
@@ -193,24 +195,24 @@ class _Search:
         again and again, that wait for somebody who does not wait."""
         left = {n.id for n, _ in waiting.values()}
         while True:
-            homes = {self._home(n) for n in left}
-            free = {n for n in left if not senders[n] & (homes - {self._home(n)})}
+            homes = {self._name_process(n) for n in left}
+            free = {n for n in left if not senders[n] & (homes - {self._name_process(n)})}
             if not free:
                 return sorted(left)
             left -= free
 
-    def _home(self, node: str) -> str:
+    def _name_process(self, node: str) -> str:
         process = self.index.process(node)
         return process.id if process is not None else ""
 
-    def _add(
+    def _add_fault(
         self, kind: FaultKind, elements: tuple[str, ...], flows: tuple[str, ...], state: State
     ) -> None:
         key = (kind, elements or flows)
         if key not in self.found:
-            self.found[key] = CollaborationFault(kind, elements, flows, self._trace(state))
+            self.found[key] = CollaborationFault(kind, elements, flows, self._trace_steps(state))
 
-    def _trace(self, state: State) -> tuple[Step, ...]:
+    def _trace_steps(self, state: State) -> tuple[Step, ...]:
         steps = []
         at = self.before[state]
         while at is not None:

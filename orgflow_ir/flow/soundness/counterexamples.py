@@ -11,7 +11,7 @@ from orgflow_ir.flow.soundness.trace_mapping import Nets, counterexample_steps
 from orgflow_ir.flow.soundness.verdicts import Fault
 from orgflow_ir.flow.soundness.witness_search import Firing
 from orgflow_ir.flow.token_game.distance import Distances
-from orgflow_ir.flow.token_game.moves import interrupts
+from orgflow_ir.flow.token_game.moves import node_interrupts
 from orgflow_ir.flow.token_game.semantics import Game, State
 from orgflow_ir.model import Event, Gateway, Task
 
@@ -60,37 +60,39 @@ class Shower:
                     counterexample_steps(self.game, chain, self.nets, log, finish, self._failed),
                 )
                 self._traces[id(log), finish] = known
-            told = known[1]
-            if told is not None and self._accept(fault, *told):
+            translated = known[1]
+            if translated is not None and self._accept_run(fault, *translated):
                 return True
-        return self._search(fault)
+        return self._search_run(fault)
 
     # -- is it to be seen ---------------------------------------------------------------------
 
-    def _accept(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> bool:
+    def _accept_run(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> bool:
         if fault.kind == "unsync":
-            shown = self._doubled(fault, state, steps)
+            shown = self._shows_double(fault, state, steps)
             if shown:
-                steps = self._continued(fault, state, steps)
+                steps = self._continue_run(fault, state, steps)
             elif steps:  # they were seen on the way
                 steps = self._first_doubled(fault, steps)
                 shown = bool(steps)
         elif fault.kind == "livelock":
-            shown = self._endless(fault, state)
+            shown = self._shows_endless(fault, state)
         else:
-            state, steps = self._settle(fault, state, steps)
-            shown = self._waits(fault, state)
+            state, steps = self._settle_scope(fault, state, steps)
+            shown = self._shows_waiting(fault, state)
         if shown:
             fault.trace = steps
         return shown
 
-    def _doubled(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> bool:
+    def _shows_double(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> bool:
         if any(left.count > 1 for left in self.game.left(state)):
             return True
         times = Counter(s.element for s in steps if s.action != "open")
         return times[fault.element] > 1
 
-    def _continued(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    def _continue_run(
+        self, fault: Fault, state: State, steps: tuple[Step, ...]
+    ) -> tuple[Step, ...]:
         """The steps as far as what comes after a gateway has happened twice, where it soon does:
         people see it in what is done, not in a gateway without a name."""
         nodes = {n.id: n for n in fault.scope.nodes}
@@ -105,15 +107,15 @@ class Shower:
             way.append(here)
         if not isinstance(nodes.get(here), Task | Event) or here == fault.element:
             return steps
-        made = list(steps)
+        played = list(steps)
         for _ in range(SOON):
-            if sum(s.element == here and s.action != "open" for s in made) > 1:
-                return tuple(made)
+            if sum(s.element == here and s.action != "open" for s in played) > 1:
+                return tuple(played)
             step = next((s for s in self.game.enabled(state) if s.element in way), None)
             if step is None:
                 break
             state = self.game.fire(state, step)
-            made.append(step)
+            played.append(step)
         return steps
 
     def _first_doubled(self, fault: Fault, steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -129,61 +131,65 @@ class Shower:
                 return steps[: i + 1]
         return ()
 
-    def _relieves(self, fault: Fault, step: Step) -> bool:
+    def _relieves_fault(self, fault: Fault, step: Step) -> bool:
         """Whether a step is one by which something from outside ends the scope of the fault. An
         error that nothing inside throws may come, but is not waited for."""
-        if not self._cuts(step):
+        if not self._cuts_scope(step):
             return False
         node = self.game.net.nodes[self.game.net.by_id[step.element][0]]
         return fault.ended_by is not None or node.kinds() == {"error"}
 
-    def _cuts(self, step: Step) -> bool:
+    def _cuts_scope(self, step: Step) -> bool:
         """Whether a step interrupts something from outside."""
         node = self.game.net.nodes[self.game.net.by_id[step.element][0]]
         if not isinstance(node.element, Event):
             return False
         if node.attached >= 0:
             body = self.game.net.nodes[node.attached].body >= 0
-            return body and interrupts(node) and not node.thrown_inside
-        return step.action == "start" and node.guard >= 0 and interrupts(node)
+            return body and node_interrupts(node) and not node.thrown_inside
+        return step.action == "start" and node.guard >= 0 and node_interrupts(node)
 
-    def _settle(
+    def _settle_scope(
         self, fault: Fault, state: State, steps: tuple[Step, ...]
     ) -> tuple[State, tuple[Step, ...]]:
         """Play on whatever else is under way in the scope, to its end by the nearest way."""
-        made = list(steps)
+        played = list(steps)
         for _ in range(SETTLING):
             options = self._going_on(fault, state)
             if not options:
                 break
-            step = min(options, key=self._rank)
+            step = min(options, key=self._rank_step)
             state = self.game.fire(state, step)
-            made.append(step)
-        return state, tuple(made)
+            played.append(step)
+        return state, tuple(played)
 
     def _going_on(self, fault: Fault, state: State) -> list[Step]:
         """Steps that can still happen in the scope of a fault, without those that end it from
         outside. Scopes do not put tokens into each other, so those around need not be at rest."""
-        inside = self._inside(fault)
+        inside = self._elements_inside(fault)
         if self._enabled is None or self._enabled[0] is not state:
             self._enabled = state, self.game.enabled(state)
-        return [s for s in self._enabled[1] if s.element in inside and not self._relieves(fault, s)]
+        return [
+            s
+            for s in self._enabled[1]
+            if s.element in inside and not self._relieves_fault(fault, s)
+        ]
 
-    def _inside(self, fault: Fault) -> frozenset[str]:
+    def _elements_inside(self, fault: Fault) -> frozenset[str]:
         known = self._elements.get(id(fault.scope))
         if known is None:
             known = frozenset(n.id for s in fault.scope.scopes() for n in s.nodes)
             self._elements[id(fault.scope)] = known
         return known
 
-    def _rank(self, step: Step) -> tuple[bool, int, int]:
+    def _rank_step(self, step: Step) -> tuple[bool, int, int]:
         game = self.game
         if self._distance is None:
             self._distance = Distances(game.net).to_end()
         ahead = [self._distance[game.net.consumer[game.net.flow_index[f]]] for f in step.taken]
-        return self._cuts(step), sum(ahead), len(step.taken)
+        return self._cuts_scope(step), sum(ahead), len(step.taken)
 
-    def _waits(self, fault: Fault, state: State) -> bool:
+    def _shows_waiting(self, fault: Fault, state: State) -> bool:
         """Whether nothing moves in the scope any more and a token waits at the element."""
         if self._going_on(fault, state):
             return False
@@ -196,15 +202,15 @@ class Shower:
             known = self._waiting = state, id(scope), places
         return fault.element in known[2]
 
-    def _endless(self, fault: Fault, state: State) -> bool:
+    def _shows_endless(self, fault: Fault, state: State) -> bool:
         """Whether the scope never comes to rest, as far as it is looked at."""
-        game, inside = self.game, self._inside(fault)
+        game, inside = self.game, self._elements_inside(fault)
         seen, queue = {state}, deque([state])
         while queue:
             here = queue.popleft()
             moved = False
             for step, after in game.steps_from(here, inside):
-                if self._relieves(fault, step):
+                if self._relieves_fault(fault, step):
                     continue
                 moved = True
                 if len(seen) >= ROUNDS:
@@ -219,7 +225,7 @@ class Shower:
 
     # -- without a run of the net -------------------------------------------------------------
 
-    def _search(self, fault: Fault) -> bool:
+    def _search_run(self, fault: Fault) -> bool:
         """Breadth first on the token game itself, within a budget."""
         game = self.game
         process = self.nesting.process.id
@@ -233,8 +239,8 @@ class Shower:
             queue.append(state)
         while queue:
             state = queue.popleft()
-            if self._seen(fault, state, before):
-                fault.trace = tuple(_path(before, state))
+            if self._shows_fault(fault, state, before):
+                fault.trace = tuple(_trace_path(before, state))
                 return True
             if len(before) >= SEARCHED:
                 continue
@@ -245,17 +251,17 @@ class Shower:
                     queue.append(new)
         return False
 
-    def _seen(
+    def _shows_fault(
         self, fault: Fault, state: State, before: dict[State, tuple[State, Step] | None]
     ) -> bool:
         if fault.kind == "unsync":
             at = {f.id for f in fault.scope.flows if fault.element in (f.source, f.target)}
             at.add(fault.element)
             return any(x.count > 1 and x.element in at for x in self.game.left(state))
-        return self._waits(fault, state)
+        return self._shows_waiting(fault, state)
 
 
-def _path(before: dict[State, tuple[State, Step] | None], state: State) -> Iterator[Step]:
+def _trace_path(before: dict[State, tuple[State, Step] | None], state: State) -> Iterator[Step]:
     path = []
     here = before[state]
     while here is not None:

@@ -7,11 +7,11 @@ from orgflow_ir.flow.nets.reduction import Reduction
 from orgflow_ir.flow.soundness.space import Exploration, Space, Way
 
 
-def explored(reduction: Reduction, max_states: int) -> tuple[Space, Exploration]:
+def explore_residue(reduction: Reduction, max_states: int) -> tuple[Space, Exploration]:
     """The states of the residue of a reduction, at most `max_states`."""
     aside = reduction.net.aside if reduction.trap >= 0 else ()
     acting, straight = reduction.net.acting, reduction.net.straight_to_term()
-    ways = [
+    space_ways = [
         Way(
             e.src,
             e.dst,
@@ -24,5 +24,5 @@ def explored(reduction: Reduction, max_states: int) -> tuple[Space, Exploration]
         for e in reduction.edges
     ]
     never = frozenset(reduction.net.never) if reduction.trap >= 0 else frozenset()
-    space = Space(reduction.kinds, ways, never, reduction.trap)
+    space = Space(reduction.kinds, space_ways, never, reduction.trap)
     return space, space.explore(max_states)

@@ -17,7 +17,7 @@ def early_end(scopes: Sequence[Scope]) -> Event | None:
     return next((e for e in ends if {d.kind for d in e.definitions} & {"terminate", "error"}), None)
 
 
-def shut(scope: Scope, bodies: Mapping[str, Body]) -> bool:
+def has_shut_flow(scope: Scope, bodies: Mapping[str, Body]) -> bool:
     """Whether an activity has outgoing flows that no run takes: an inclusive join counts them as
     paths (BPMN 2.0.2, 13.4.3)."""
     if any(b.holds or not b.completes for b in bodies.values()):
@@ -31,7 +31,7 @@ def shut(scope: Scope, bodies: Mapping[str, Body]) -> bool:
     )
 
 
-def inclusive(scope: Scope) -> bool:
+def has_inclusive_join(scope: Scope) -> bool:
     """Whether some join waits by the path rule."""
     wide = [
         n.id
@@ -41,7 +41,7 @@ def inclusive(scope: Scope) -> bool:
     return any(sum(f.target == join for f in scope.flows) > 1 for join in wide)
 
 
-def entangled(scope: SubProcess) -> bool:
+def is_entangled(scope: SubProcess) -> bool:
     """Whether an element of an ad-hoc sub-process waits for another element of it."""
     into: dict[str, int] = {}
     for flow in scope.flows:
@@ -49,7 +49,7 @@ def entangled(scope: SubProcess) -> bool:
     return any(n > 1 for n in into.values())
 
 
-def apart(node: ModelNode, wiring: Wiring) -> bool:
+def stands_apart(node: ModelNode, wiring: Wiring) -> bool:
     """Whether a node without incoming flows is expected."""
     match node:
         case Opaque():

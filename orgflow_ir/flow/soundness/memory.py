@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from orgflow_ir.flow.nets.build_net import lower
+from orgflow_ir.flow.nets.build_net import lower_scope
 from orgflow_ir.flow.nets.net import Body
 from orgflow_ir.flow.nets.wiring import Wiring
 from orgflow_ir.flow.soundness.findings import ScopeVerdict
-from orgflow_ir.flow.soundness.scope import completes, judge
+from orgflow_ir.flow.soundness.scope import judge_net, may_complete
 from orgflow_ir.model import Scope
 
 _Key = tuple[int, tuple[tuple[str, Body], ...], frozenset[str], bool, int]
@@ -43,12 +43,12 @@ class Memory:
         ghosts: bool,
         max_states: int,
     ) -> ScopeVerdict:
-        """The verdict on the net of a scope (`lower` lists its dependencies)."""
+        """The verdict on the net of a scope (`lower_scope` lists its dependencies)."""
         key = (id(scope), tuple(bodies.items()), ending, ghosts, max_states)
         known = self._judged.get(key)
         if known is None:
-            net = lower(scope, bodies, ending, ghosts=ghosts, wiring=self.wiring(scope))
-            known = self._judged[key] = scope, judge(net, max_states)
+            net = lower_scope(scope, bodies, ending, ghosts=ghosts, wiring=self.wiring(scope))
+            known = self._judged[key] = scope, judge_net(net, max_states)
         return known[1]
 
     def completes(
@@ -64,6 +64,6 @@ class Memory:
         known = self._completed.get(key)
         if known is None:
             wiring = self.wiring(scope)
-            net = lower(scope, bodies, ending, mute=True, ghosts=ghosts, wiring=wiring)
-            known = self._completed[key] = scope, completes(net, max_states)
+            net = lower_scope(scope, bodies, ending, mute=True, ghosts=ghosts, wiring=wiring)
+            known = self._completed[key] = scope, may_complete(net, max_states)
         return known[1]

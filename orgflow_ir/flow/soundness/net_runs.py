@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from orgflow_ir.flow.nets.net import FIRST, Net
 from orgflow_ir.flow.soundness.space import Move
-from orgflow_ir.flow.soundness.witness_search import Firing, valid
+from orgflow_ir.flow.soundness.witness_search import Firing, final_marking
 
 LONGEST = 400
 """Maximum length of a run that is checked for growth."""
 
 
-def needed(moves: list[Move], wanted: int) -> list[Move]:
+def needed_moves(moves: list[Move], wanted: int) -> list[Move]:
     """The moves that cause the last one, and the token that it meets."""
     *before, last = moves
     kept, wanted = [last], wanted | last.taken
@@ -21,7 +21,7 @@ def needed(moves: list[Move], wanted: int) -> list[Move]:
     return kept[::-1]
 
 
-def turning(
+def turning_decision(
     net: Net, log: list[Firing], missing: tuple[int, ...], join: int
 ) -> tuple[int, tuple[int, ...]]:
     """The last decision of the run that excluded a missing branch: its node and the flow it
@@ -42,7 +42,7 @@ def turning(
     return -1, ()
 
 
-def cycle(net: Net, node: int) -> tuple[int, ...]:
+def list_cycle(net: Net, node: int) -> tuple[int, ...]:
     """All nodes reachable from a node, including itself."""
     seen, stack = {node}, [node]
     while stack:
@@ -53,10 +53,10 @@ def cycle(net: Net, node: int) -> tuple[int, ...]:
     return tuple(sorted(seen))
 
 
-def outward(net: Net, log: list[Firing]) -> list[Firing]:
+def move_outward(net: Net, log: list[Firing]) -> list[Firing]:
     """Move tokens inside an element to its output: two that meet there leave on the same flow, and
     the last step is completed (the game has no intermediate state)."""
-    marks = dict(valid(net, log) or {})
+    marks = dict(final_marking(net, log) or {})
     while True:
         inner = [a for a in marks if net.flow[a] is None and net.dst[a] >= FIRST]
         events = {a for a in inner if a in net.by_event}
@@ -76,7 +76,7 @@ def outward(net: Net, log: list[Firing]) -> list[Firing]:
             marks[way] = marks.get(way, 0) + count
 
 
-def grows(net: Net, log: list[Firing]) -> bool:
+def run_grows(net: Net, log: list[Firing]) -> bool:
     """Whether the run reaches a position that covers an earlier one with additional tokens: the
     steps between can then be repeated indefinitely (except for inclusive joins, which additional
     tokens can cause to wait). Tokens at the end are ignored."""
@@ -100,7 +100,7 @@ def grows(net: Net, log: list[Firing]) -> bool:
                 if not seen[at][0] & ~holding and seen[at][1] < total
             )
             earliest = next(covered, last)
-            if earliest < last and _covers(net, log, earliest, last):
+            if earliest < last and _covers_position(net, log, earliest, last):
                 return True
         put.update(step.put)
         seen.append((holding, total))
@@ -109,7 +109,7 @@ def grows(net: Net, log: list[Firing]) -> bool:
     return False
 
 
-def _covers(net: Net, log: list[Firing], first: int, last: int) -> bool:
+def _covers_position(net: Net, log: list[Firing], first: int, last: int) -> bool:
     """Whether the position after a step covers, with more tokens, the position after an earlier
     one that is not before `first`: the steps are taken back one by one."""
     more: dict[int, int] = {}

@@ -3,46 +3,46 @@ state."""
 
 from __future__ import annotations
 
-from orgflow_ir.flow.control_flow.graph import components
+from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.flow.nets.net import FIRST, SINK, SOURCE, TERM, Net
 from orgflow_ir.flow.nets.reducing import reduce_net
 from orgflow_ir.flow.soundness.findings import MAX_STATES, ScopeVerdict
 
-__all__ = ["MAX_STATES", "completes", "judge", "may_hang"]
+__all__ = ["MAX_STATES", "may_complete", "judge_net", "may_hang"]
 
 
-def judge(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:
+def judge_net(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:
     """The full verdict on one net."""
-    found = ScopeVerdict(net)
-    found.used = net.live
+    verdict = ScopeVerdict(net)
+    verdict.used = net.live
     if not net.outs[SOURCE]:
-        return found
+        return verdict
     reduction = reduce_net(net, repair=not net.ghosts)
-    found.awaits_itself = _awaits_itself(net)
-    plain = not net.never and not net.ghosts and not found.awaits_itself
+    verdict.awaits_itself = _awaits_itself(net)
+    plain = not net.never and not net.ghosts and not verdict.awaits_itself
     if plain and not reduction.clashes:
         if reduction.structured:
-            return found
+            return verdict
         from orgflow_ir.flow.soundness.exploring import (
-            explored,  # most scopes reduce to nothing
+            explore_residue,  # most scopes reduce to nothing
         )
 
-        _, seen = explored(reduction, max_states)
-        found.states = len(seen.reached)
+        _, seen = explore_residue(reduction, max_states)
+        verdict.states = len(seen.reached)
         if seen.complete and not (seen.double or seen.stuck or seen.endless):
-            return found
+            return verdict
     from orgflow_ir.flow.soundness.classify import Classifier  # most scopes have no faults
 
-    Classifier(found, reduction, max_states).run()
-    return found
+    Classifier(verdict, reduction, max_states).run()
+    return verdict
 
 
-def completes(net: Net, max_states: int = MAX_STATES) -> bool:
+def may_complete(net: Net, max_states: int = MAX_STATES) -> bool:
     """Whether some run completes; true if unknown."""
-    from orgflow_ir.flow.soundness.exploring import explored
+    from orgflow_ir.flow.soundness.exploring import explore_residue
 
     reduction = reduce_net(net, repair=False, collapse_or=not _awaits_itself(net))
-    space, seen = explored(reduction, max_states)
+    space, seen = explore_residue(reduction, max_states)
     if any(map(space.done, seen.reached)):
         return True
     if seen.complete:
@@ -63,7 +63,7 @@ def _awaits_itself(net: Net) -> bool:
     joins = [n for n in range(FIRST, len(net.kind)) if net.kind[n] == "O" and len(net.ins[n]) > 1]
     if not joins or not net.by_event:
         return False
-    number = components({n: [net.dst[a] for a in outs] for n, outs in enumerate(net.outs)})
+    number = strong_components({n: [net.dst[a] for a in outs] for n, outs in enumerate(net.outs)})
     inside = {number[n] for n in joins}
     return any(
         number[net.src[a]] == number[net.dst[a]] and number[net.src[a]] in inside
@@ -73,9 +73,9 @@ def _awaits_itself(net: Net) -> bool:
 
 def may_hang(net: Net, max_states: int = MAX_STATES) -> bool | None:
     """Whether some run stops with a token in an activity that is never left; `None` if unknown."""
-    from orgflow_ir.flow.soundness.exploring import explored
+    from orgflow_ir.flow.soundness.exploring import explore_residue
 
-    space, seen = explored(reduce_net(net, repair=False), max_states)
+    space, seen = explore_residue(reduce_net(net, repair=False), max_states)
     if any(net.held.intersection(space.waiting(s)) for s in seen.stuck):
         return True
     return False if seen.complete else None

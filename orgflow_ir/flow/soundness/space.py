@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from orgflow_ir.flow.control_flow.graph import components
+from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.flow.nets.net import SINK, SOURCE, TERM, VOID, Kind
 
 MOST_WAYS = 10
@@ -98,15 +98,15 @@ class Space:
     def __init__(
         self,
         kinds: Sequence[Kind],
-        ways: Sequence[Way],
+        space_ways: Sequence[Way],
         never: frozenset[int] = frozenset(),
         trap: int = -1,
     ) -> None:
-        self.kinds, self.ways, self.never, self.trap = kinds, ways, never, trap
+        self.kinds, self.ways, self.never, self.trap = kinds, space_ways, never, trap
         self.ins: dict[int, int] = {}
         self.outs: dict[int, int] = {}
         self.ghost = self.perhaps = bare = instant = 0
-        for number, way in enumerate(ways):
+        for number, way in enumerate(space_ways):
             bit = 1 << number
             self.outs[way.src] = self.outs.get(way.src, 0) | bit
             self.ins[way.dst] = self.ins.get(way.dst, 0) | bit
@@ -128,11 +128,11 @@ class Space:
         self.capped = bare & self.end | self.trapped | self.term & ~self.flat
         """Edges on which two tokens stand for any greater number."""
         self.sinks = {SINK, TERM, VOID, trap}
-        self.order, self.cyclic = self._ranked()
+        self.order, self.cyclic = self._rank_nodes()
         waiting = [n for n in self.order if kinds[n] == "O" and self.ins[n].bit_count() > 1]
         self.one_order = not self.cyclic and not waiting
         self.over_now = 0 if self.one_order else instant  # in one order others have yet to move
-        closed = frozenset(i for i, w in enumerate(ways) if w.event)
+        closed = frozenset(i for i, w in enumerate(space_ways) if w.event)
         self.path_rule = {
             n: (self.ways_to(n, frozenset()), self.ways_to(n, closed)) for n in waiting
         }
@@ -140,13 +140,13 @@ class Space:
             (n for n in self.order if kinds[n] == "O" and self.outs[n].bit_count() > MOST_WAYS), -1
         )
 
-    def _ranked(self) -> tuple[list[int], bool]:
+    def _rank_nodes(self) -> tuple[list[int], bool]:
         follow: dict[int, list[int]] = {}
         for way in self.ways:
             if way.dst not in self.sinks:
                 follow.setdefault(way.src, []).append(way.dst)
                 follow.setdefault(way.dst, [])
-        number = components(follow)
+        number = strong_components(follow)
         # What only an event that ends the scope leads to has no edge into it, and never fires.
         nodes = sorted((n for n in follow if n in self.ins), key=lambda n: -number[n])
         loops = any(way.src == way.dst for way in self.ways)
@@ -201,11 +201,11 @@ class Space:
         for node in self.order:
             if not self.ins[node] & mask:
                 continue
-            found = False
+            has_moves = False
             for move in self.moves_of(node, mask):
-                found = True
+                has_moves = True
                 yield move
-            if found and self.one_order:
+            if has_moves and self.one_order:
                 return
 
     def moves_of(self, node: int, mask: int) -> Iterator[Move]:
@@ -255,7 +255,7 @@ class Space:
                 return State(left | put), 0
         # Tokens beyond the first are taken before the bit goes.
         more = dict(extra)
-        for e in bits(move.taken):
+        for e in list_bits(move.taken):
             if e in more:
                 more[e] -= 1
                 if not more[e]:
@@ -264,7 +264,7 @@ class Space:
                 mask &= ~(1 << e)
         # Edges where a number says nothing more are capped, else loops would count indefinitely.
         twice = mask & put & ~self.flat
-        for e in bits(twice):
+        for e in list_bits(twice):
             if not (self.capped >> e & 1 and e in more):
                 more[e] = more.get(e, 0) + 1
         return State(mask | put, tuple(sorted(more.items()))), twice
@@ -277,16 +277,16 @@ class Space:
         Breadth-first search finds a shortest run to every state, which makes a short
         counterexample.
         """
-        found = Exploration()
+        exploration = Exploration()
         if self.too_wide >= 0:
-            found.complete, found.too_wide = False, self.too_wide
-            return found
+            exploration.complete, exploration.too_wide = False, self.too_wide
+            return exploration
         # `after` is the graph of states, `good` those at an end: livelocks are looked for in them
         # when all states are known.
         after: dict[State, list[State]] = {}
         good: set[State] = set()
         queue: deque[State] = deque()
-        reached = found.reached
+        reached = exploration.reached
         reached[EMPTY] = None
         for move in self.starts():
             state, _ = self.after(EMPTY, move)
@@ -295,7 +295,7 @@ class Space:
                 queue.append(state)
         while queue:
             state = queue.popleft()
-            found.used |= state.mask
+            exploration.used |= state.mask
             following = after[state] = []
             # Nothing happens between the throw of an ending event and the end of everything.
             if state.mask & self.over_now:
@@ -304,25 +304,25 @@ class Space:
             moved = False
             for move in self.moves(state.mask):
                 moved = True
-                found.fired.add(move.node)
+                exploration.fired.add(move.node)
                 new, twice = self.after(state, move)
                 if twice:
-                    found.double.setdefault(move.node, (state, move, twice.bit_length() - 1))
+                    exploration.double.setdefault(move.node, (state, move, twice.bit_length() - 1))
                 if new in reached:
                     following.append(new)
                     continue
                 # The budget counts states found, not looked at: those are what takes memory.
                 if len(reached) >= limit:
-                    found.complete = False
-                    return found
+                    exploration.complete = False
+                    return exploration
                 reached[new] = (state, move)
                 following.append(new)
                 # Work that piles up has no last state (Karp and Miller's covering argument): the
                 # search stops here on this branch, and soon everywhere.
-                if new.extra and self.cyclic and self._grows(found, new):
-                    found.complete = False
+                if new.extra and self.cyclic and self._note_growth(exploration, new):
+                    exploration.complete = False
                     limit = min(limit, len(reached) + PILED)
-                    found.used |= new.mask
+                    exploration.used |= new.mask
                     good.add(new)
                     after[new] = []
                     continue
@@ -332,24 +332,28 @@ class Space:
             if state.mask & self.term or not state.mask & ~self.over:
                 good.add(state)
             elif not moved and not state.mask & self.trapped:
-                found.stuck.append(state)
-        found.endless = _livelocks(after, good, set(found.stuck))
-        return found
+                exploration.stuck.append(state)
+        exploration.endless = _find_livelocks(after, good, set(exploration.stuck))
+        return exploration
 
-    def _grows(self, found: Exploration, state: State) -> bool:
+    def _note_growth(self, exploration: Exploration, state: State) -> bool:
         """Whether the run to a new state passed one that it covers, and can be gone on with."""
         moves: list[Move] = []
         here = state
-        while (step := found.reached[here]) is not None:
+        while (step := exploration.reached[here]) is not None:
             here = step[0]
             moves.append(step[1])
-            if here != EMPTY and self._covers(state, here) and self._repeats(state, moves[::-1]):
-                if found.growing is None:
-                    found.growing = (here, state)
+            if (
+                here != EMPTY
+                and self._covers_state(state, here)
+                and self._can_repeat(state, moves[::-1])
+            ):
+                if exploration.growing is None:
+                    exploration.growing = (here, state)
                 return True
         return False
 
-    def _covers(self, more: State, less: State) -> bool:
+    def _covers_state(self, more: State, less: State) -> bool:
         """Whether `more` holds all that `less` does, and more where it is still under way."""
         aside = self.flat | self.capped
         if less.mask & (~aside | self.perhaps) & ~more.mask:
@@ -361,7 +365,7 @@ class Space:
         theirs = {e: n for e, n in less.extra if not aside >> e & 1}
         return (more.mask & ~aside, mine) != (less.mask & ~aside, theirs)
 
-    def _repeats(self, state: State, moves: list[Move]) -> bool:
+    def _can_repeat(self, state: State, moves: list[Move]) -> bool:
         """Whether the moves can be made again, twice (more tokens can make some joins wait)."""
         if all(self.kinds[m.node] != "O" or m.node not in self.path_rule for m in moves):
             return True
@@ -387,7 +391,7 @@ class Space:
         ]
 
 
-def bits(mask: int) -> Iterator[int]:
+def list_bits(mask: int) -> Iterator[int]:
     """Indices of the set bits, lowest first."""
     while mask:
         bit = mask & -mask
@@ -395,7 +399,7 @@ def bits(mask: int) -> Iterator[int]:
         yield bit.bit_length() - 1
 
 
-def _livelocks(
+def _find_livelocks(
     after: dict[State, list[State]], good: set[State], stuck: set[State]
 ) -> list[list[State]]:
     """Bottom components of states from which no good state and no halt can be reached."""
@@ -416,7 +420,7 @@ def _livelocks(
         return []
     # Of these, each component that no edge leaves is one livelock; others only lead into one.
     among = set(lost)
-    number = components({s: [t for t in after[s] if t in among] for s in lost})
+    number = strong_components({s: [t for t in after[s] if t in among] for s in lost})
     groups: dict[int, list[State]] = {}
     for state in lost:
         groups.setdefault(number[state], []).append(state)

@@ -50,20 +50,20 @@ class _Teller:
     def leave(self, element: str, flows: Iterable[str]) -> None:
         """The element is done and gives its tokens to `flows`."""
         wanted = set(flows)
-        if self._leave(element, wanted):
+        if self._leave_element(element, wanted):
             return
         self.enter(element)
         node = self.game.net.nodes[self.game.net.by_id[element][0]]
-        if node.race or self._leave(element, wanted):
+        if node.race or self._leave_element(element, wanted):
             return
         host = element
         if node.attached >= 0:  # thrown by what is inside the activity
             host = self.game.net.nodes[node.attached].id
         self.run_body(host, lambda state: self._can_leave(state, element, wanted) is not None)
-        if not self._leave(element, wanted):
+        if not self._leave_element(element, wanted):
             raise Untold(element)
 
-    def _leave(self, element: str, wanted: set[str]) -> bool:
+    def _leave_element(self, element: str, wanted: set[str]) -> bool:
         step = self._can_leave(self.state, element, wanted)
         if step is not None:
             self.fire(step)
@@ -75,30 +75,30 @@ class _Teller:
                 continue
             taken = set(step.taken)
             into = taken - wanted
-            if taken >= wanted and (not into or self._raced(element, into)):
+            if taken >= wanted and (not into or self._is_raced(element, into)):
                 return step
         return None
 
-    def _raced(self, element: str, flows: set[str]) -> bool:
+    def _is_raced(self, element: str, flows: set[str]) -> bool:
         """Whether `flows` is the one flow from an event-based gateway to the element."""
         index, net = self.game.net.flow_index, self.game.net
         return len(flows) == 1 and all(net.flows[index[f]].target == element for f in flows)
 
     def run_body(self, element: str, enough: Callable[[State], bool]) -> None:
         """Play the inside of a sub-process or call until `enough`."""
-        inside = self._inside(element)
+        inside = self._elements_inside(element)
         if not inside or self.failed.get(element, 0) >= _TRIES:
             raise Untold(element)
         for near, limit in ((True, _BODY_STATES), (False, _DEEP)):
-            found = self._search(inside, enough, near, limit)
-            if found is not None:
-                path, self.state = found  # as the search played it
+            search_result = self._search_state(inside, enough, near, limit)
+            if search_result is not None:
+                path, self.state = search_result  # as the search played it
                 self.steps.extend(path)
                 return
         self.failed[element] = self.failed.get(element, 0) + 1
         raise Untold(element)
 
-    def _search(
+    def _search_state(
         self, inside: frozenset[str], enough: Callable[[State], bool], near: bool, limit: int
     ) -> tuple[list[Step], State] | None:
         """The steps to a state that is `enough`, and that state; states that are nearest to the
@@ -119,20 +119,20 @@ class _Teller:
                     break
                 new = after()
                 if new not in before:
-                    far = self._far(new) if near else 0
+                    far = self._sum_distances(new) if near else 0
                     heappush(queue, (far, -len(before), new))
                     before[new] = (state, step)
         return None
 
-    def _far(self, state: State) -> int:
+    def _sum_distances(self, state: State) -> int:
         """How many steps all tokens are from the ends of their scopes."""
         if not self.distance:
             self.distance = [min(far, _UNREACHED) for far in Distances(self.game.net).to_end()]
         far, consumer = self.distance, self.game.net.consumer
         return sum(far[consumer[p]] * n for frame in state.frames for p, n in frame.tokens)
 
-    def _inside(self, element: str) -> frozenset[str]:
-        found: set[str] = set()
+    def _elements_inside(self, element: str) -> frozenset[str]:
+        elements: set[str] = set()
         stack = [element]
         while stack:
             for i in self.game.net.by_id.get(stack.pop(), ()):
@@ -141,10 +141,10 @@ class _Teller:
                     continue
                 for j in self.game.net.scopes[node.body].nodes:
                     inner = self.game.net.nodes[j].id
-                    if inner not in found:
-                        found.add(inner)
+                    if inner not in elements:
+                        elements.add(inner)
                         stack.append(inner)
-        return frozenset(found)
+        return frozenset(elements)
 
 
 Nets = Mapping[int, Net]
@@ -168,15 +168,15 @@ def counterexample_steps(
     gateways = {n.id for n in scope.nodes if isinstance(n, Gateway)}
     for late in (set(), gateways, {n.id for n in scope.nodes}):
         try:
-            teller = _begin(game, chain, nets, log, failed)
-            _play(teller, net, _together(net, log, late), finish)
+            teller = _begin_run(game, chain, nets, log, failed)
+            _play_log(teller, net, _join_firings(net, log, late), finish)
         except (Untold, Lost, KeyError):
             continue
         return teller.state, tuple(teller.steps)
     return None
 
 
-def _begin(
+def _begin_run(
     game: Game, chain: list[Scope], nets: Nets, log: list[Firing], failed: dict[str, int]
 ) -> _Teller:
     process, *inner = chain
@@ -195,22 +195,22 @@ def _begin(
             play.toward([into[0]])
         logs.append((outer, play.log, nested))
     first_net, first_log = (logs[0][0], logs[0][1]) if logs else (nets[id(process)], log)
-    start = _start(game, process, first_net, first_log)
+    start = _choose_start(game, process, first_net, first_log)
     teller = _Teller(game, game.initial(process.id, start), failed=failed)
     for outer, moves, nested in logs:
-        _play(teller, outer, _together(outer, moves, set()), False)
+        _play_log(teller, outer, _join_firings(outer, moves, set()), False)
         if nested.flavour != "event":
             teller.enter(nested.id)
     return teller
 
 
-def _start(game: Game, process: Process, net: Net, log: list[Firing]) -> str | None:
+def _choose_start(game: Game, process: Process, net: Net, log: list[Firing]) -> str | None:
     chosen = [net.element[net.dst[a]] for a in log[0].put] if log else []
     starts = game.starts(process.id)
     return next((c for c in chosen if c in starts), starts[0])
 
 
-def _play(teller: _Teller, net: Net, log: list[Firing], finish: bool) -> None:
+def _play_log(teller: _Teller, net: Net, log: list[Firing], finish: bool) -> None:
     kept: dict[str, list[str]] = {}
     game = teller.game
     for firing in log:
@@ -236,36 +236,36 @@ def _play(teller: _Teller, net: Net, log: list[Firing], finish: bool) -> None:
         else:
             teller.enter(element)  # left by a boundary event, whose own step comes next
     if finish:
-        _finish(teller, net)
+        _finish_run(teller, net)
 
 
-def _together(net: Net, log: list[Firing], late: set[str]) -> list[Firing]:
+def _join_firings(net: Net, log: list[Firing], late: set[str]) -> list[Firing]:
     """The same run with what happens inside an element at once: the game has no state in between.
     Elements in `late` begin when they are done, others are done when they have begun; a
     non-interrupting boundary event comes before its activity is done."""
-    made: dict[int, list[int]] = {}
+    open_firings: dict[int, list[int]] = {}
     keys: list[tuple[float, ...]] = []
     for i, firing in enumerate(log):
         key: tuple[float, ...] = (i,)
         for arc in firing.taken:
-            if net.flow[arc] is not None or net.src[arc] == SOURCE or not made.get(arc):
+            if net.flow[arc] is not None or net.src[arc] == SOURCE or not open_firings.get(arc):
                 continue
-            begun = made[arc].pop(0)
+            begun = open_firings[arc].pop(0)
             if net.element[net.src[arc]] in late:
                 keys[begun] = (i - 0.5,)
             else:
-                key = (*keys[begun], 0 if _aside(net, firing.node) else 1)
+                key = (*keys[begun], 0 if _is_aside(net, firing.node) else 1)
         for arc in firing.put:
-            made.setdefault(arc, []).append(i)
+            open_firings.setdefault(arc, []).append(i)
         keys.append(key)
     return [log[i] for i in sorted(range(len(log)), key=lambda i: (keys[i], i))]
 
 
-def _aside(net: Net, node: int) -> bool:
+def _is_aside(net: Net, node: int) -> bool:
     return node in net.aside or any(net.src[a] in net.aside for a in net.ins[node])
 
 
-def _finish(teller: _Teller, net: Net) -> None:
+def _finish_run(teller: _Teller, net: Net) -> None:
     ends = dict.fromkeys(
         f.target for a, f in enumerate(net.flow) if f is not None and net.dst[a] == SINK
     )

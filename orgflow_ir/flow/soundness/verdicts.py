@@ -146,8 +146,8 @@ class Analysis:
     @property
     def sound(self) -> Outcome:
         """`proved` when all properties are, `violated` when one is."""
-        found = {v.outcome for v in self.verdicts.values()}
+        outcomes = {v.outcome for v in self.verdicts.values()}
         for outcome in ("violated", "unknown", "not applicable"):
-            if outcome in found:
+            if outcome in outcomes:
                 return outcome
         return "proved"

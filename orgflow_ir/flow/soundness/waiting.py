@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orgflow_ir.flow.control_flow.graph import components
-from orgflow_ir.flow.soundness.space import Space, State, bits
+from orgflow_ir.flow.control_flow.graph import strong_components
+from orgflow_ir.flow.soundness.space import Space, State, list_bits
 
 
 class Knot(NamedTuple):
@@ -23,7 +23,7 @@ class Knots:
     def __init__(self, space: Space) -> None:
         self.space = space
         self._paths: dict[int, dict[int, int]] = {}
-        self._closed = frozenset(bits(space.ghost))
+        self._closed = frozenset(list_bits(space.ghost))
 
     def of(self, state: State) -> list[Knot]:
         """The circular waits of a stuck state, in the order of the graph."""
@@ -31,18 +31,20 @@ class Knots:
         waiting = space.waiting(state)
         if len(waiting) == 1:
             return [Knot((waiting[0],), ())]
-        tokens = list(bits(state.mask & ~space.over))
-        wait_for = {n: self._before(n, state.mask, tokens) & set(waiting) for n in waiting}
-        number = components({n: sorted(w) for n, w in wait_for.items()})
+        tokens = list(list_bits(state.mask & ~space.over))
+        wait_for = {n: self._nodes_before(n, state.mask, tokens) & set(waiting) for n in waiting}
+        number = strong_components({n: sorted(w) for n, w in wait_for.items()})
         groups: dict[int, list[int]] = {}
         for n in waiting:
             groups.setdefault(number[n], []).append(n)
         tied = [g for g in groups.values() if all(wait_for[n] <= set(g) for n in g)]
         bound = {n for g in tied for n in g}
         loose = [n for n in waiting if n not in bound]
-        return [Knot(tuple(g), tuple(n for n in loose if _leads(wait_for, n, g[0]))) for g in tied]
+        return [
+            Knot(tuple(g), tuple(n for n in loose if _leads_to(wait_for, n, g[0]))) for g in tied
+        ]
 
-    def _before(self, join: int, mask: int, tokens: list[int]) -> set[int]:
+    def _nodes_before(self, join: int, mask: int, tokens: list[int]) -> set[int]:
         """The nodes whose tokens may still come to every way into a join that is empty; none
         where no token may come to one of them."""
         space = self.space
@@ -64,7 +66,7 @@ class Knots:
         return set() if empty & ~covered else {space.ways[e].dst for e in coming}
 
 
-def _leads(wait_for: dict[int, set[int]], start: int, goal: int) -> bool:
+def _leads_to(wait_for: dict[int, set[int]], start: int, goal: int) -> bool:
     seen, stack = {start}, [start]
     while stack:
         for n in wait_for[stack.pop()] - seen:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from orgflow_ir.flow.nets.net import FIRST, SINK, SOURCE, TERM, Net
 from orgflow_ir.flow.nets.reduction import Clash, Edge, Reduction
 from orgflow_ir.flow.nets.region_tree import Pair
-from orgflow_ir.flow.soundness.space import Move, bits
+from orgflow_ir.flow.soundness.space import Move, list_bits
 
 FAR = 1 << 30
 
@@ -58,7 +58,7 @@ class Play:
         if self.net.kind[SOURCE] == "A":
             self.fire(SOURCE, (), outs)
         else:
-            self.fire(SOURCE, (), [self._best(outs, goals, aims)])
+            self.fire(SOURCE, (), [self._nearest_arc(outs, goals, aims)])
 
     def enabled(self, node: int) -> tuple[int, ...]:
         """The arcs from which `node` would consume tokens now; empty if it cannot fire."""
@@ -81,13 +81,13 @@ class Play:
         marked, empty = set(held), set(self.net.ins[join]) - set(held)
         if not empty:
             return True
-        to_empty = self._upstream(join, empty, set())
-        to_marked = self._upstream(join, marked, self.net.by_event)
+        to_empty = self._arcs_upstream(join, empty, set())
+        to_marked = self._arcs_upstream(join, marked, self.net.by_event)
         return not any(a in to_empty and a not in to_marked for a in self.marks if a not in marked)
 
-    def _upstream(self, join: int, ways: set[int], closed: set[int]) -> set[int]:
-        """Arcs from which a path that avoids `join` and `closed` arcs ends with one of `ways`."""
-        seen, stack = set(ways), list(ways)
+    def _arcs_upstream(self, join: int, entries: set[int], closed: set[int]) -> set[int]:
+        """Arcs from which a path that avoids `join` and `closed` arcs ends with one of `entries`."""
+        seen, stack = set(entries), list(entries)
         while stack:
             here = stack.pop()
             src = self.net.src[here]
@@ -99,8 +99,8 @@ class Play:
                     stack.append(arc)
         return seen
 
-    def _best(self, arcs: list[int], goals: list[int], aims: list[list[int]]) -> int:
-        def far(arc: int) -> int:
+    def _nearest_arc(self, arcs: list[int], goals: list[int], aims: list[list[int]]) -> int:
+        def arc_distance(arc: int) -> int:
             return min(
                 (
                     0 if arc == g else aim[self.net.dst[arc]] + 1
@@ -109,7 +109,7 @@ class Play:
                 default=FAR,
             )
 
-        return arcs[0] if len(arcs) == 1 else min(arcs, key=far)
+        return arcs[0] if len(arcs) == 1 else min(arcs, key=arc_distance)
 
     def choose(self, node: int, goals: list[int], aims: list[list[int]]) -> list[int]:
         """The outgoing flows that lead nearest to the goals."""
@@ -119,13 +119,13 @@ class Play:
         if kind == "A" or len(outs) < 2:
             return outs
         if kind == "X":
-            return [self._best(outs, goals, aims)]
+            return [self._nearest_arc(outs, goals, aims)]
         chosen = {
-            self._best(outs, [g], [aim])
+            self._nearest_arc(outs, [g], [aim])
             for g, aim in zip(goals, aims, strict=True)
             if aim[node] < FAR
         }
-        return sorted(chosen) or [self._best(outs, goals, aims)]
+        return sorted(chosen) or [self._nearest_arc(outs, goals, aims)]
 
     def toward(
         self,
@@ -140,7 +140,7 @@ class Play:
         missed = set(goals) - self.marks.keys()
         if self.log and (enough(self.marks) if enough else not missed):
             return
-        aims = [distances(net, net.src[g], avoid=frozen) for g in goals]
+        aims = [goal_distances(net, net.src[g], avoid=frozen) for g in goals]
         if not self.log:
             self.start(goals, aims)
         near: list[tuple[int, int]] = []
@@ -155,39 +155,39 @@ class Play:
             if len(open_goals) != (len(missed) or len(goals)):  # another goal is reached
                 open_goals = [g for g in goals if g in missed] or goals
                 open_aims = [a for g, a in zip(goals, aims, strict=True) if g in open_goals]
-                near = _nearest(open_aims, {net.dst[a] for a in self.marks}, frozen)
+                near = _rank_nearest(open_aims, {net.dst[a] for a in self.marks}, frozen)
                 heapify(near)
             else:  # a join may have got what it lacked
-                for found in (*waiting, *_nearest(open_aims, touched, frozen)):
-                    heappush(near, found)
-            node, taken, waiting = self._next(near)
+                for candidate in (*waiting, *_rank_nearest(open_aims, touched, frozen)):
+                    heappush(near, candidate)
+            node, taken, waiting = self._next_node(near)
             put = self.choose(node, open_goals, open_aims)
             self.fire(node, taken, put)
             touched = {node, *[net.dst[a] for a in put]}
 
-    def _next(
+    def _next_node(
         self, near: list[tuple[int, int]]
     ) -> tuple[int, tuple[int, ...], list[tuple[int, int]]]:
         """The first node of a heap that can fire, the arcs it takes tokens from, and the nodes
         before it that wait; what holds no token leaves the heap. Raises `Lost` where none can."""
         waiting: list[tuple[int, int]] = []
         while near:
-            found = heappop(near)
-            if found in waiting:
+            candidate = heappop(near)
+            if candidate in waiting:
                 continue
-            taken = self.enabled(found[1])
+            taken = self.enabled(candidate[1])
             if taken:
-                return found[1], taken, waiting
-            if any(a in self.marks for a in self.net.ins[found[1]]):
-                waiting.append(found)
+                return candidate[1], taken, waiting
+            if any(a in self.marks for a in self.net.ins[candidate[1]]):
+                waiting.append(candidate)
         raise Lost
 
     def drain(self) -> None:
         """Play everything that can still move, on the shortest path to an end. Raises `Lost`."""
         net = self.net
-        aim = distances(net, SINK)
+        aim = goal_distances(net, SINK)
         if net.ins[TERM]:
-            early = distances(net, TERM)
+            early = goal_distances(net, TERM)
             aim = [a if a < FAR else min(FAR, 1000 + b) for a, b in zip(aim, early, strict=True)]
         while True:
             for node in sorted({net.dst[a] for a in self.marks}):
@@ -209,33 +209,35 @@ class Play:
         return [] if any(self.enabled(n) for n in held) else held
 
 
-def _nearest(aims: list[list[int]], nodes: Iterable[int], frozen: int) -> list[tuple[int, int]]:
+def _rank_nearest(
+    aims: list[list[int]], nodes: Iterable[int], frozen: int
+) -> list[tuple[int, int]]:
     """Those nodes that the goals can be reached from, with how near they are."""
-    found = []
+    ranked = []
     for node in nodes:
         if node >= FIRST and node != frozen:
             far = aims[0][node] if len(aims) == 1 else min([aim[node] for aim in aims], default=FAR)
             if far < FAR:
-                found.append((far, node))
-    return found
+                ranked.append((far, node))
+    return ranked
 
 
 _MOST_KEPT = 1_000_000
 """Maximum number of distance tables kept per net."""
 
 
-def distances(net: Net, goal: int, avoid: int = -1) -> list[int]:
+def goal_distances(net: Net, goal: int, avoid: int = -1) -> list[int]:
     """Fewest arcs from each node to `goal`, avoiding `avoid`; `FAR` if there is no path. Cached per
     net, since many faults share goals; do not modify."""
     known = net.far.get((goal, avoid))
     if known is None:
         if len(net.far) * len(net.kind) > _MOST_KEPT:
             net.far.clear()
-        known = net.far[goal, avoid] = _distances(net, goal, avoid)
+        known = net.far[goal, avoid] = _compute_distances(net, goal, avoid)
     return known
 
 
-def _distances(net: Net, goal: int, avoid: int) -> list[int]:
+def _compute_distances(net: Net, goal: int, avoid: int) -> list[int]:
     far = [FAR] * len(net.kind)
     far[goal] = 0
     queue = deque([goal])
@@ -261,14 +263,14 @@ def of_clash(reduction: Reduction, clash: Clash) -> list[Firing]:
             play.toward([clash.around[1]])
             return play.log
         if clash.fault == "deadlock":
-            return _deadlock(reduction, clash, play)
+            return _deadlock_run(reduction, clash, play)
         assert clash.pair is not None
-        return _unsync(reduction, clash.pair, clash.join, play)
+        return _unsync_run(reduction, clash.pair, clash.join, play)
     except Lost:
         return []
 
 
-def _deadlock(reduction: Reduction, clash: Clash, play: Play) -> list[Firing]:
+def _deadlock_run(reduction: Reduction, clash: Clash, play: Play) -> list[Firing]:
     net = reduction.net
     if clash.pair is None:
         branch = (net.ins[clash.join][0],) * 2
@@ -281,10 +283,10 @@ def _deadlock(reduction: Reduction, clash: Clash, play: Play) -> list[Firing]:
     return play.log if any(reduction.root(n) == group for n in play.stuck()) else []
 
 
-def _unsync(reduction: Reduction, pair: Pair, join: int, play: Play) -> list[Firing]:
+def _unsync_run(reduction: Reduction, pair: Pair, join: int, play: Play) -> list[Firing]:
     net = reduction.net
-    (one, two) = sorted(pair.branches)[:2]
-    play.toward(sorted({one[0], two[0]}))
+    (first, second) = sorted(pair.branches)[:2]
+    play.toward(sorted({first[0], second[0]}))
     if len(net.outs[join]) != 1:
         return []
     (out,) = net.outs[join]
@@ -298,7 +300,7 @@ def of_moves(reduction: Reduction, moves: list[Move], double: int = -1) -> list[
     so that two are seen there."""
     for late in (False, True):
         log = _Carrier(reduction, late).run(moves, double)
-        if log and valid(reduction.net, log) is not None:
+        if log and final_marking(reduction.net, log) is not None:
             return log
     return []
 
@@ -342,10 +344,10 @@ class _Carrier:
         """Bring the tokens of some edges through the gateway and on (but not along `stays`)."""
         play, edges = self.play, self.reduction.edges
         tokens: dict[int, int] = {}
-        for e in bits(move.taken):
+        for e in list_bits(move.taken):
             for arc, count in self.along(e, self.held[e].pop(0)).items():
                 tokens[arc] = tokens.get(arc, 0) + count
-        put = list(bits(move.put))
+        put = list(list_bits(move.put))
         if move.node >= len(self.reduction.net.kind):  # only keeps edges apart
             for e in put:
                 self.held.setdefault(e, []).append(tokens)
@@ -368,15 +370,15 @@ class _Carrier:
 def first_arcs(edge: Edge) -> list[int]:
     """The arcs that hold tokens when a token is at the beginning of the edge: several if parallel
     branches begin there."""
-    return _arcs(edge.content, edge.first, 0)
+    return _list_arcs(edge.content, edge.first, 0)
 
 
 def last_arcs(edge: Edge) -> list[int]:
     """The arcs that hold tokens when a token is at the end of the edge."""
-    return _arcs(edge.content, edge.last, 1)
+    return _list_arcs(edge.content, edge.last, 1)
 
 
-def _arcs(content: object, arc: int, end: int) -> list[int]:
+def _list_arcs(content: object, arc: int, end: int) -> list[int]:
     while isinstance(content, tuple):
         match content[0]:
             case "seq":
@@ -389,7 +391,7 @@ def _arcs(content: object, arc: int, end: int) -> list[int]:
                 return [arc]
     if isinstance(content, Pair) and content.kind == "and":
         ends = zip(content.contents, content.branches, strict=True)
-        return [a for inner, ways in ends for a in _arcs(inner, ways[end], end)]
+        return [a for inner, branch_ends in ends for a in _list_arcs(inner, branch_ends[end], end)]
     return [arc]
 
 
@@ -397,19 +399,19 @@ _RUNS_KEPT = 8
 """Maximum number of earlier runs of a net that are cached with their marking."""
 
 
-def valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
+def final_marking(net: Net, log: list[Firing]) -> dict[int, int] | None:
     """The marking after `log`, simulated strictly by the rules; `None` if a step is not allowed.
     Cached with the net, because one run often shows several faults; do not modify the run or the
     marking."""
     for known, marks in net.judged:
         if known is log:
             return marks
-    marks = _valid(net, log)
+    marks = _compute_marking(net, log)
     net.judged = [(log, marks), *net.judged[:_RUNS_KEPT]]
     return marks
 
 
-def _valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
+def _compute_marking(net: Net, log: list[Firing]) -> dict[int, int] | None:
     play = Play(net)
     play.left = len(log) + 1
     for step in log:

@@ -25,14 +25,14 @@ class Distances:
             if node.handler >= 0:
                 self.before[node.handler].append(node.index)
             if node.body >= 0:
-                self._enter(node.index, node.body)
+                self._enter_body(node.index, node.body)
         for scope in net.scopes:
             for i in scope.events:
                 for other in scope.nodes:
                     if other != i:
                         self.before[i].append(other)
 
-    def _enter(self, holder: int, body: int) -> None:
+    def _enter_body(self, holder: int, body: int) -> None:
         scope = self.net.scopes[body]
         inner = scope.nodes if scope.loop or scope.ad_hoc else (scope.starts or scope.sources)
         for i in inner:
@@ -40,13 +40,13 @@ class Distances:
 
     def to_flows(self, goals: Iterable[int]) -> list[int]:
         """For each node, the number of steps to the nearest of some flows (0 for its own flows)."""
-        return self._spread(self.net.producer[p] for p in goals)
+        return self._spread_distances(self.net.producer[p] for p in goals)
 
     def to_end(self) -> list[int]:
         """For each node, the number of steps to the end of its scope."""
-        return self._spread(n.index for n in self.net.nodes if not n.outs and not n.links)
+        return self._spread_distances(n.index for n in self.net.nodes if not n.outs and not n.links)
 
-    def _spread(self, goals: Iterable[int]) -> list[int]:
+    def _spread_distances(self, goals: Iterable[int]) -> list[int]:
         far = [FAR] * len(self.net.nodes)
         queue: deque[int] = deque()
         for i in goals:

@@ -4,59 +4,59 @@ from __future__ import annotations
 
 from orgflow_ir.flow.token_game.moves import (
     Move,
-    completed,
     handlers_due,
-    interrupted,
-    interrupts,
     is_event_scope,
-    receivable,
+    is_interrupted,
+    list_completed,
+    node_interrupts,
+    receivable_message,
     sender_scope,
     throws_compensation,
 )
 from orgflow_ir.flow.token_game.net import ARRIVED, COMPLETED, FIRED, SLOTS, Net, NetNode
-from orgflow_ir.flow.token_game.state import Draft, Frame, FrameId, Message, State, count
+from orgflow_ir.flow.token_game.state import Draft, Frame, FrameId, Message, State, read_count
 from orgflow_ir.model import Event, EventDefinition
 
 
-def apply(net: Net, state: State, move: Move, taken: tuple[int, ...]) -> State:
+def apply_move(net: Net, state: State, move: Move, taken: tuple[int, ...]) -> State:
     """The state after `move` with tokens put on the flows `taken`."""
     draft = Draft(state)
     at, node = move.at, move.node
     if move.kind in ("done", "race", "trigger", "event") and node.needs:
-        _receive(net, draft, draft.frames[at], node)
+        _receive_message(net, draft, draft.frames[at], node)
     match move.kind:
         case "enter" | "body":
             if move.kind == "enter":
-                _consume(net, draft, at, node)
+                _consume_tokens(net, draft, at, node)
             else:
                 draft.remember(at, node.index * SLOTS + FIRED)
             if move.action == "open":
-                _open(net, draft, move)
+                _open_node(net, draft, move)
                 return draft.freeze()
         case "done":
             draft.add(at, node.open, -1)
             if move.child is not None:
                 if node.handler < 0:
-                    for i, times in completed(net, draft.frames[move.child]):
+                    for i, times in list_completed(net, draft.frames[move.child]):
                         draft.remember(at, i * SLOTS + COMPLETED, times)
                 draft.kill(move.child)
         case "race":
             draft.add(at, net.nodes[move.other].open, -1)
         case "trigger":
-            _trigger(net, draft, move)
+            _trigger_event(net, draft, move)
         case "event":
             _start_event_scope(net, draft, move)
             at = (node.scope, move.instance)
         case "message":
-            at = born(net, draft, at[0], node.id)
-            _receive(net, draft, draft.frames[at], node)
+            at = begin_instance(net, draft, at[0], node.id)
+            _receive_message(net, draft, draft.frames[at], node)
             draft.add(at, node.pending, -1)
-    _complete(net, draft, at, node, taken)
-    _settle(net, draft, move)
+    _complete_node(net, draft, at, node, taken)
+    _settle_activation(net, draft, move)
     return draft.freeze()
 
 
-def born(net: Net, draft: Draft, scope: int, start: str | None) -> FrameId:
+def begin_instance(net: Net, draft: Draft, scope: int, start: str | None) -> FrameId:
     """A new process instance that begins at `start` (`None`: at all nodes without incoming
     flows)."""
     key = draft.fresh()
@@ -71,10 +71,10 @@ def born(net: Net, draft: Draft, scope: int, start: str | None) -> FrameId:
     return at
 
 
-def _consume(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
+def _consume_tokens(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
     frame = draft.frames[at]
     tokens = frame.tokens
-    if count(tokens, node.pending):
+    if read_count(tokens, node.pending):
         draft.add(at, node.pending, -1)
         if node.action == "start" and frame.owner is not None:
             _withdraw_starts(net, draft, at)
@@ -82,7 +82,7 @@ def _consume(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
         draft.add(at, next(p for p, _ in tokens if p in node.ins), -1)
     else:
         for place in node.ins:
-            if count(tokens, place):
+            if read_count(tokens, place):
                 draft.add(at, place, -1)
 
 
@@ -90,16 +90,16 @@ def _withdraw_starts(net: Net, draft: Draft, at: FrameId) -> None:
     """Several start events of a sub-process are alternatives: the first one is the one."""
     for i in net.scopes[at[0]].starts:
         place = net.nodes[i].pending
-        draft.add(at, place, -count(draft.frames[at].tokens, place))
+        draft.add(at, place, -read_count(draft.frames[at].tokens, place))
 
 
-def _open(net: Net, draft: Draft, move: Move) -> None:
+def _open_node(net: Net, draft: Draft, move: Move) -> None:
     node, at = move.node, move.at
     if throws_compensation(node):
-        _compensate(net, draft, at, node)
+        _start_compensation(net, draft, at, node)
     draft.add(at, node.open)
     if node.asks:
-        _send(net, draft, at, node)
+        _send_messages(net, draft, at, node)
     if node.body < 0:
         return
     inside = (node.body, move.instance)
@@ -113,9 +113,9 @@ def _open(net: Net, draft: Draft, move: Move) -> None:
         draft.add(inside, net.nodes[s].pending)
 
 
-def _trigger(net: Net, draft: Draft, move: Move) -> None:
+def _trigger_event(net: Net, draft: Draft, move: Move) -> None:
     event = move.node
-    if interrupts(event):
+    if node_interrupts(event):
         draft.add(move.at, net.nodes[move.other].open, -1)
         if move.child is not None:
             draft.kill(move.child)
@@ -125,9 +125,9 @@ def _trigger(net: Net, draft: Draft, move: Move) -> None:
 
 def _start_event_scope(net: Net, draft: Draft, move: Move) -> None:
     start, holder = move.node, net.nodes[move.other]
-    if interrupts(start):
+    if node_interrupts(start):
         draft.clear(move.at)
-    if net.policy.once or interrupts(start):
+    if net.policy.once or node_interrupts(start):
         draft.remember(move.at, start.index * SLOTS + FIRED)
     draft.add(move.at, holder.open)
     inside = (holder.body, move.instance)
@@ -135,15 +135,17 @@ def _start_event_scope(net: Net, draft: Draft, move: Move) -> None:
     draft.frames[inside] = Frame(*inside, draft.frames[move.at].root, owner)
 
 
-def _complete(net: Net, draft: Draft, at: FrameId, node: NetNode, taken: tuple[int, ...]) -> None:
+def _complete_node(
+    net: Net, draft: Draft, at: FrameId, node: NetNode, taken: tuple[int, ...]
+) -> None:
     """What a node does when it is done: it throws, sends, and puts tokens on its flows."""
     if node.sends and not node.asks:
-        _send(net, draft, at, node)
+        _send_messages(net, draft, at, node)
     if isinstance(node.element, Event) and node.element.position in ("throw", "end"):
-        armed = not interrupted(net, draft.frames[at])
+        armed = not is_interrupted(net, draft.frames[at])
         for definition in node.definitions:
-            _throw(net, draft, at, node, definition)
-            if at not in draft.frames or (armed and interrupted(net, draft.frames[at])):
+            _throw_event(net, draft, at, node, definition)
+            if at not in draft.frames or (armed and is_interrupted(net, draft.frames[at])):
                 return  # caught further out, or by an event sub-process that ends this scope
     for place in taken:
         draft.add(at, place)
@@ -153,7 +155,7 @@ def _complete(net: Net, draft: Draft, at: FrameId, node: NetNode, taken: tuple[i
         draft.remember(at, node.index * SLOTS + COMPLETED)
 
 
-def _settle(net: Net, draft: Draft, move: Move) -> None:
+def _settle_activation(net: Net, draft: Draft, move: Move) -> None:
     """Forget what belonged to an activation that is over."""
     frame = draft.frames.get(move.at)
     if frame is None or not frame.memo:
@@ -161,21 +163,21 @@ def _settle(net: Net, draft: Draft, move: Move) -> None:
     at = move.at
     if move.kind == "trigger":
         arrived = move.node.index * SLOTS + ARRIVED
-        draft.cap(at, arrived, max(0, count(frame.memo, arrived) - 1))
+        draft.cap(at, arrived, max(0, read_count(frame.memo, arrived) - 1))
     if move.kind == "race":
         gateway = net.nodes[move.other]
-        open_ones = count(frame.tokens, gateway.open)
+        open_ones = read_count(frame.tokens, gateway.open)
         for place in gateway.outs:
             draft.cap(at, net.consumer[place] * SLOTS + ARRIVED, open_ones)
     elif move.kind in ("done", "trigger"):
         held = move.node if move.kind == "done" else net.nodes[move.other]
-        draft.cap(at, held.index * SLOTS + ARRIVED, count(frame.tokens, held.open))
-        _forget(net, draft, at, held)
+        draft.cap(at, held.index * SLOTS + ARRIVED, read_count(frame.tokens, held.open))
+        _forget_events(net, draft, at, held)
 
 
-def _forget(net: Net, draft: Draft, at: FrameId, held: NetNode) -> None:
+def _forget_events(net: Net, draft: Draft, at: FrameId, held: NetNode) -> None:
     """An activity is left: what its boundary events have done is no matter any more."""
-    open_ones = count(draft.frames[at].tokens, held.open)
+    open_ones = read_count(draft.frames[at].tokens, held.open)
     for b in held.boundaries:
         draft.cap(at, b * SLOTS + FIRED, open_ones)
         draft.cap(at, b * SLOTS + ARRIVED, open_ones)
@@ -184,7 +186,7 @@ def _forget(net: Net, draft: Draft, at: FrameId, held: NetNode) -> None:
 # -- messages ---------------------------------------------------------------------------------
 
 
-def _send(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
+def _send_messages(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
     """One message over each flow of the sender. It is for the instance that the sending instance
     talks to, if there is one; a message to a start event is for no one yet."""
     root = draft.frames[at].root
@@ -198,10 +200,10 @@ def _send(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
         draft.messages = tuple(sorted((*draft.messages, Message(flow, root, partner))))
 
 
-def _receive(net: Net, draft: Draft, frame: Frame, node: NetNode) -> None:
+def _receive_message(net: Net, draft: Draft, frame: Frame, node: NetNode) -> None:
     """Take the message and let the two instances talk to each other from now on."""
     state = State((), draft.messages, draft.talks)
-    message = receivable(net, state, frame, node)
+    message = receivable_message(net, state, frame, node)
     if message is None:
         return
     rest = list(draft.messages)
@@ -222,26 +224,28 @@ def _receive(net: Net, draft: Draft, frame: Frame, node: NetNode) -> None:
 # -- throwing ---------------------------------------------------------------------------------
 
 
-def _throw(net: Net, draft: Draft, at: FrameId, node: NetNode, thrown: EventDefinition) -> None:
+def _throw_event(
+    net: Net, draft: Draft, at: FrameId, node: NetNode, thrown: EventDefinition
+) -> None:
     match thrown.kind:
         case "terminate":
             draft.clear(at)
             if draft.frames[at].owner is None:
                 draft.ended = draft.ended or "terminated"
         case "error" | "escalation":
-            _raise(net, draft, at, thrown)
+            _raise_event(net, draft, at, thrown)
         case "cancel":
-            _cancel(net, draft, at)
+            _cancel_transaction(net, draft, at)
         case "signal":
-            _broadcast(net, draft, thrown)
+            _broadcast_signal(net, draft, thrown)
         case "compensation":
             if node.element.kind == "event" and not thrown.wait_for_completion:
-                _compensate(net, draft, at, node)
+                _start_compensation(net, draft, at, node)
         case "message" | "link" | "timer" | "conditional":
             pass
 
 
-def _raise(net: Net, draft: Draft, at: FrameId, thrown: EventDefinition) -> None:
+def _raise_event(net: Net, draft: Draft, at: FrameId, thrown: EventDefinition) -> None:
     """Find the nearest catch of an error or escalation (BPMN 2.0.2, 10.5.7), inside out."""
     root = draft.frames[at].root
     here: FrameId | None = at
@@ -256,10 +260,10 @@ def _raise(net: Net, draft: Draft, at: FrameId, thrown: EventDefinition) -> None
         held = net.nodes[frame.owner[2]]
         for event in _specific_first(net, [net.nodes[b] for b in held.boundaries]):
             if any(net.matches(d, thrown) for d in event.definitions):
-                if interrupts(event):
+                if node_interrupts(event):
                     draft.add(outer, held.open, -1)
                     draft.kill(here)
-                    _forget(net, draft, outer, held)
+                    _forget_events(net, draft, outer, held)
                 draft.add(outer, event.pending)
                 return
         # an event sub-process does not catch what it throws itself
@@ -274,7 +278,7 @@ def _raise(net: Net, draft: Draft, at: FrameId, thrown: EventDefinition) -> None
 def _raise_in_scope(
     net: Net, draft: Draft, at: FrameId, thrown: EventDefinition, source: int
 ) -> bool:
-    if interrupted(net, draft.frames[at]):
+    if is_interrupted(net, draft.frames[at]):
         return False
     holders = {
         s: net.nodes[i]
@@ -286,7 +290,7 @@ def _raise_in_scope(
         if not any(net.matches(d, thrown) for d in start.definitions):
             continue
         holder = holders[start.index]
-        if interrupts(start):
+        if node_interrupts(start):
             draft.clear(at)
             draft.remember(at, start.index * SLOTS + FIRED)
         draft.add(at, holder.open)
@@ -305,17 +309,17 @@ def _specific_first(net: Net, events: list[NetNode]) -> list[NetNode]:
     return sorted(events, key=lambda event: any(map(net.model.catches_any, event.definitions)))
 
 
-def _cancel(net: Net, draft: Draft, at: FrameId) -> None:
+def _cancel_transaction(net: Net, draft: Draft, at: FrameId) -> None:
     """End a transaction: nothing goes on in it but the handlers of what was completed."""
     owner = draft.frames[at].owner
     draft.clear(at)
     if owner is None:
         return
     draft.remember(at, owner[2] * SLOTS + FIRED)
-    _run_handlers(net, draft, at, completed(net, draft.frames[at]))
+    _run_handlers(net, draft, at, list_completed(net, draft.frames[at]))
 
 
-def _compensate(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
+def _start_compensation(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
     where, due = handlers_due(net, draft.frames, at, node)
     _run_handlers(net, draft, where, due)
 
@@ -326,7 +330,7 @@ def _run_handlers(net: Net, draft: Draft, at: FrameId, due: list[tuple[int, int]
         draft.add(at, net.nodes[net.nodes[i].handler].pending, times)
 
 
-def _broadcast(net: Net, draft: Draft, thrown: EventDefinition) -> None:
+def _broadcast_signal(net: Net, draft: Draft, thrown: EventDefinition) -> None:
     """A signal reaches everything that waits for it now and starts what starts with it
     (BPMN 2.0.2, 10.5.1); it is not kept. Only where catching needs it (`Policy.messages`)."""
     name = thrown.ref or thrown.name
@@ -336,17 +340,17 @@ def _broadcast(net: Net, draft: Draft, thrown: EventDefinition) -> None:
         scope = net.scopes[node.scope]
         if node.action == "start":
             if scope.index == scope.process:
-                born(net, draft, scope.index, node.id)
+                begin_instance(net, draft, scope.index, node.id)
             else:
                 _signal_event_scope(net, draft, node)
             continue
         holders = {node.index} if node.attached < 0 else {node.attached}
         holders |= {net.producer[p] for p in node.ins if net.nodes[net.producer[p]].race}
         for at, frame in sorted(draft.frames.items()):
-            waiting = sum(count(frame.tokens, net.nodes[h].open) for h in holders)
+            waiting = sum(read_count(frame.tokens, net.nodes[h].open) for h in holders)
             if frame.scope == node.scope and waiting:
                 key = node.index * SLOTS + ARRIVED
-                draft.remember(at, key, waiting - count(frame.memo, key))
+                draft.remember(at, key, waiting - read_count(frame.memo, key))
 
 
 def _signal_event_scope(net: Net, draft: Draft, start: NetNode) -> None:
@@ -355,4 +359,4 @@ def _signal_event_scope(net: Net, draft: Draft, start: NetNode) -> None:
         for at, frame in sorted(draft.frames.items()):
             if frame.scope == holder.scope and frame.tokens:
                 key = start.index * SLOTS + ARRIVED
-                draft.remember(at, key, 1 - count(frame.memo, key))
+                draft.remember(at, key, 1 - read_count(frame.memo, key))

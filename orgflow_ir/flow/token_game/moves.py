@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from orgflow_ir.flow.token_game.net import ARRIVED, COMPLETED, FIRED, SLOTS, Net, NetNode
-from orgflow_ir.flow.token_game.state import Draft, Frame, FrameId, Message, State, count
+from orgflow_ir.flow.token_game.state import Draft, Frame, FrameId, Message, State, read_count
 from orgflow_ir.model import Event, SubProcess, Task
 
 
@@ -79,8 +79,8 @@ class Moves:
         """All moves, frames and nodes in order; with `around` those of its elements, and others."""
         for frame in state.frames:
             tokens = dict(frame.tokens)
-            found = {self.net.consumer[p] for p in tokens}
-            for i in sorted(found if around is None else found & around.nodes):
+            consumers = {self.net.consumer[p] for p in tokens}
+            for i in sorted(consumers if around is None else consumers & around.nodes):
                 yield from self._node_moves(state, frame, tokens, self.net.nodes[i])
             guards = self.net.scopes[frame.scope].guards
             if guards and (around is None or frame.scope in around.guards):
@@ -113,22 +113,22 @@ class Moves:
         self, state: State, frame: Frame, tokens: dict[int, int], node: NetNode
     ) -> Iterator[Move]:
         at = (frame.scope, frame.key)
-        if self._activated(tokens, node) and self._can_enter(state, frame, node):
-            yield self._entering("enter", state, at, node)
+        if self._is_activated(tokens, node) and self._can_enter(state, frame, node):
+            yield self._enter_move("enter", state, at, node)
         if node.open not in tokens:
             return
         if node.race:
             for target in sorted({self.net.consumer[p] for p in node.outs}):
-                if self._ready(state, frame, self.net.nodes[target]):
-                    one = self.net.nodes[target]
-                    yield Move("race", at, one, frame.key, "done", node.index)
+                if self._is_ready(state, frame, self.net.nodes[target]):
+                    raced = self.net.nodes[target]
+                    yield Move("race", at, raced, frame.key, "done", node.index)
             return
         if node.body >= 0:
             children = [f for f in state.frames if f.owner == (frame.scope, frame.key, node.index)]
             for child in children:
                 inside = (child.scope, child.key)
                 if not child.tokens and self._enough_bodies(child):
-                    leave = self._cancelled(child, node)
+                    leave = self._cancel_event(child, node)
                     if leave is None:
                         yield Move("done", at, node, child.key, "done", -1, inside)
                     else:
@@ -149,18 +149,18 @@ class Moves:
             event = self.net.nodes[b]
             if (event.thrown_inside and not event.failing) or "cancel" in event.kinds():
                 continue
-            if not self._ready(state, frame, event):
+            if not self._is_ready(state, frame, event):
                 continue
-            if event.failing and child is not None and not self._fails(state, child, event):
+            if event.failing and child is not None and not self._may_fail(state, child, event):
                 continue
-            if self.policy.once and not interrupts(event):
-                fired = count(frame.memo, b * SLOTS + FIRED)
-                if fired >= count(frame.tokens, node.open):
+            if self.policy.once and not node_interrupts(event):
+                fired = read_count(frame.memo, b * SLOTS + FIRED)
+                if fired >= read_count(frame.tokens, node.open):
                     continue
             key = child[1] if child else frame.key
             yield Move("trigger", at, event, key, "fire", node.index, child)
 
-    def _fails(self, state: State, child: FrameId, event: NetNode) -> bool:
+    def _may_fail(self, state: State, child: FrameId, event: NetNode) -> bool:
         """Whether a step in a scope, however deep, is open whose error an event of that scope
         catches (BPMN 2.0.2, 10.5.1: an activity throws it, not a flow or gateway)."""
         inside, size = {child}, 0
@@ -182,23 +182,23 @@ class Moves:
     def _scope_moves(self, state: State, frame: Frame, tokens: dict[int, int]) -> Iterator[Move]:
         scope = self.net.scopes[frame.scope]
         at = (frame.scope, frame.key)
-        if tokens and not interrupted(self.net, frame):
+        if tokens and not is_interrupted(self.net, frame):
             for i in scope.events:
                 yield from self._event_scope_moves(state, frame, self.net.nodes[i])
         if scope.loop is not None:
             body = self.net.nodes[scope.nodes[0]]
-            begun = count(frame.memo, body.index * SLOTS + FIRED)
+            begun = read_count(frame.memo, body.index * SLOTS + FIRED)
             if begun < scope.loop[1]:
-                over = count(frame.memo, body.index * SLOTS + COMPLETED)
+                over = read_count(frame.memo, body.index * SLOTS + COMPLETED)
                 together = over == 0 or begun < scope.loop[0] or not body.opens
                 if together if scope.loop[2] else not tokens:
-                    yield self._entering("body", state, at, body)
+                    yield self._enter_move("body", state, at, body)
         elif scope.ad_hoc and not (scope.sequential and tokens):
             for i in scope.sources:
                 body = self.net.nodes[i]
-                begun = count(frame.memo, i * SLOTS + FIRED)
+                begun = read_count(frame.memo, i * SLOTS + FIRED)
                 if body.open not in tokens and not (self.policy.once and begun):
-                    yield self._entering("body", state, at, body)
+                    yield self._enter_move("body", state, at, body)
 
     def _event_scope_moves(self, state: State, frame: Frame, node: NetNode) -> Iterator[Move]:
         at = (frame.scope, frame.key)
@@ -207,11 +207,11 @@ class Moves:
             thrown = start.thrown_inside and not start.failing
             if thrown or "compensation" in start.kinds():
                 continue
-            if self.policy.once and count(frame.memo, s * SLOTS + FIRED):
+            if self.policy.once and read_count(frame.memo, s * SLOTS + FIRED):
                 continue
-            if start.failing and not self._fails(state, at, start):
+            if start.failing and not self._may_fail(state, at, start):
                 continue
-            if self._ready(state, frame, start):
+            if self._is_ready(state, frame, start):
                 key = self._child_key(state, node.body, frame.key)
                 yield Move("event", at, start, key, "start", node.index)
 
@@ -229,7 +229,7 @@ class Moves:
                     key = Draft(state).fresh()
                     yield Move("message", (scope.index, key), node, key, "start", number)
 
-    def _entering(self, kind: str, state: State, at: FrameId, node: NetNode) -> Move:
+    def _enter_move(self, kind: str, state: State, at: FrameId, node: NetNode) -> Move:
         key = at[1]
         if node.body >= 0:
             around = self.net.scopes[node.body].loop is not None
@@ -251,7 +251,7 @@ class Moves:
         frames = {(f.scope, f.key): f for f in state.frames}
         return bool(handlers_due(self.net, frames, at, node)[1])
 
-    def _activated(self, tokens: dict[int, int], node: NetNode) -> bool:
+    def _is_activated(self, tokens: dict[int, int], node: NetNode) -> bool:
         if node.pending in tokens:
             return True
         if node.join == "each":
@@ -295,27 +295,27 @@ class Moves:
             return isinstance(node.element, Event) and node.element.position == "catch"
         return node.opens or not node.needs or node.action == "start"
 
-    def _ready(self, state: State, frame: Frame, node: NetNode) -> bool:
+    def _is_ready(self, state: State, frame: Frame, node: NetNode) -> bool:
         """Whether what a waiting element or trigger waits for is there."""
         if node.needs:
-            return receivable(self.net, state, frame, node) is not None
+            return receivable_message(self.net, state, frame, node) is not None
         if node.signals:
-            return count(frame.memo, node.index * SLOTS + ARRIVED) > 0
+            return read_count(frame.memo, node.index * SLOTS + ARRIVED) > 0
         return True
 
     def _done_possible(
         self, state: State, frame: Frame, tokens: dict[int, int], node: NetNode
     ) -> bool:
         if not throws_compensation(node):
-            return self._ready(state, frame, node)
+            return self._is_ready(state, frame, node)
         frames = {(f.scope, f.key): f for f in state.frames}
         where, _ = handlers_due(self.net, frames, (frame.scope, frame.key), node)
         nodes, consumer = self.net.nodes, self.net.consumer
         return not any(nodes[consumer[p]].handles for p, _ in frames[where].tokens)
 
-    def _cancelled(self, child: Frame, node: NetNode) -> NetNode | None:
+    def _cancel_event(self, child: Frame, node: NetNode) -> NetNode | None:
         """The cancel event by which a cancelled transaction is left."""
-        if not count(child.memo, node.index * SLOTS + FIRED):
+        if not read_count(child.memo, node.index * SLOTS + FIRED):
             return None
         events = (self.net.nodes[b] for b in node.boundaries)
         return next((e for e in events if "cancel" in e.kinds()), None)
@@ -324,10 +324,10 @@ class Moves:
         scope = self.net.scopes[child.scope]
         if scope.loop is None:
             return True
-        return count(child.memo, scope.nodes[0] * SLOTS + FIRED) >= scope.loop[0]
+        return read_count(child.memo, scope.nodes[0] * SLOTS + FIRED) >= scope.loop[0]
 
 
-def interrupts(event: NetNode) -> bool:
+def node_interrupts(event: NetNode) -> bool:
     """Whether a boundary event or the start of an event sub-process interrupts its activity or
     scope."""
     element = event.element
@@ -335,12 +335,12 @@ def interrupts(event: NetNode) -> bool:
     return element.interrupting or not event.kinds().isdisjoint(("error", "cancel"))
 
 
-def interrupted(net: Net, frame: Frame) -> bool:
+def is_interrupted(net: Net, frame: Frame) -> bool:
     """Whether an interrupting event sub-process has started, which disarms the others."""
     for i in net.scopes[frame.scope].events:
         body = net.nodes[i].body
         for s in net.scopes[body].starts if body >= 0 else ():
-            if interrupts(net.nodes[s]) and count(frame.memo, s * SLOTS + FIRED):
+            if node_interrupts(net.nodes[s]) and read_count(frame.memo, s * SLOTS + FIRED):
                 return True
     return False
 
@@ -368,24 +368,24 @@ def handlers_due(
         at = (owner[0], owner[1])
     due = [
         (i, times)
-        for i, times in completed(net, frames[at])
-        if not wanted or wanted & set(_around(net, i, at[0]))
+        for i, times in list_completed(net, frames[at])
+        if not wanted or wanted & set(_list_around(net, i, at[0]))
     ]
     return at, due
 
 
-def completed(net: Net, frame: Frame) -> list[tuple[int, int]]:
+def list_completed(net: Net, frame: Frame) -> list[tuple[int, int]]:
     """Activities with a handler that were completed in a frame or in its completed sub-processes,
     with their counts."""
-    found = []
+    activities = []
     for key, times in frame.memo:
         i, slot = divmod(key, SLOTS)
         if slot == COMPLETED and net.nodes[i].handler >= 0:
-            found.append((i, times))
-    return found
+            activities.append((i, times))
+    return activities
 
 
-def _around(net: Net, node: int, scope: int) -> Iterator[str]:
+def _list_around(net: Net, node: int, scope: int) -> Iterator[str]:
     """Ids of a node and of the sub-processes around it within a scope."""
     while True:
         yield net.nodes[node].id
@@ -399,10 +399,12 @@ def is_event_scope(node: NetNode) -> bool:
     return isinstance(node.element, SubProcess) and node.element.flavour == "event"
 
 
-def receivable(net: Net, state: State, frame: Frame, node: NetNode) -> Message | None:
+def receivable_message(net: Net, state: State, frame: Frame, node: NetNode) -> Message | None:
     """The oldest message that `node` may receive in this instance: sent over one of its message
     flows, to this instance or to any, and not from an instance that is paired with another one."""
-    partners = {other: process for one, process, other in state.talks if one == frame.root}
+    partners = {
+        other: process for instance, process, other in state.talks if instance == frame.root
+    }
     for message in state.messages:
         if message.flow not in node.needs or message.receiver not in (-1, frame.root):
             continue

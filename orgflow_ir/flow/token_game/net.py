@@ -163,11 +163,11 @@ class Net:
         Links continue a path."""
         known = self._masks.get(node.index)
         if known is None:
-            known = (self._reached(node, True), self._reached(node, False))
+            known = (self._reaching_places(node, True), self._reaching_places(node, False))
             self._masks[node.index] = known
         return known
 
-    def _reached(self, node: NetNode, events: bool) -> dict[int, int]:
+    def _reaching_places(self, node: NetNode, events: bool) -> dict[int, int]:
         before: dict[int, int] = {}
         jumps: dict[int, list[int]] = {}
         for i in self.scopes[node.scope].nodes:

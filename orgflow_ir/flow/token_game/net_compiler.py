@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import assert_never
 
-from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.token_game.net import WAITING_EVENTS, Net, NetNode, NetScope, Policy
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
@@ -28,14 +28,14 @@ class _Compiler:
         self.model, self.policy = model, policy
         self.net = Net(model, policy)
         self._bodies: dict[int, int] = {}
-        self._collect()
+        self._collect_nodes()
         self.net.consumer = [-1] * (len(self.net.flows) + 2 * len(self.net.nodes))
         self.net.producer = [-1] * len(self.net.flows)
-        self._wire()
-        self._bind()
-        self._split()
+        self._wire_flows()
+        self._bind_nodes()
+        self._split_flows()
 
-    def _collect(self) -> None:
+    def _collect_nodes(self) -> None:
         scope_of: dict[int, int] = {}
         for process in self.model.processes:
             root = len(self.net.scopes)
@@ -57,17 +57,17 @@ class _Compiler:
             (node, info) for info in plain for node in (info.model.nodes if info.model else ())
         ]
         for node, info in pending:
-            new = self._node(node, info)
+            new = self._add_node(node, info)
             loop = node.loop if isinstance(node, Task | CallActivity | SubProcess) else None
             if loop is not None and self.policy.instances > 1:
                 around = NetScope(len(self.net.scopes), node.id, None, info.process)
-                around.loop = _bounds(node, self.policy.instances)
+                around.loop = _loop_bounds(node, self.policy.instances)
                 self.net.scopes.append(around)
                 looped.append((new, around))
             elif isinstance(node, SubProcess):
                 self._bodies[new.index] = scope_of[id(node)]
         for new, around in looped:
-            inner = self._node(new.element, around)
+            inner = self._add_node(new.element, around)
             if isinstance(new.element, SubProcess):
                 self._bodies[inner.index] = scope_of[id(new.element)]
             self._bodies[new.index] = around.index
@@ -75,14 +75,14 @@ class _Compiler:
         for n in self.net.nodes:
             n.pending, n.open = base + 2 * n.index, base + 2 * n.index + 1
 
-    def _node(self, node: ModelNode, info: NetScope) -> NetNode:
+    def _add_node(self, node: ModelNode, info: NetScope) -> NetNode:
         new = NetNode(len(self.net.nodes), node.id, node, info.index, -1, -1)
         self.net.nodes.append(new)
         info.nodes.append(new.index)
         self.net.by_id[node.id] = (*self.net.by_id.get(node.id, ()), new.index)
         return new
 
-    def _wire(self) -> None:
+    def _wire_flows(self) -> None:
         ins: dict[int, list[int]] = {}
         outs: dict[int, list[int]] = {}
         local = {(n.scope, n.id): n.index for n in reversed(self.net.nodes)}
@@ -106,8 +106,8 @@ class _Compiler:
                 held = self.net.nodes[node.attached]
                 held.boundaries = (*held.boundaries, node.index)
 
-    def _bind(self) -> None:
-        handlers = self._handlers()
+    def _bind_nodes(self) -> None:
+        handlers = self._map_handlers()
         for scope in self.net.scopes:
             self._bind_scope(scope)
         for node in self.net.nodes:
@@ -124,7 +124,7 @@ class _Compiler:
                     if b not in live:
                         node.handler = handlers.get(self.net.nodes[b].id, -1)
                 node.boundaries = live
-            node.waits = self._waits(element)
+            node.waits = self._waits_outside(element)
             node.race = isinstance(element, Gateway) and (
                 element.gateway_kind == "event" and not element.await_all
             )
@@ -142,8 +142,8 @@ class _Compiler:
             node.thrown_inside = self._thrown_inside(node)
         for node in self.net.nodes:
             if node.kinds() in ({"error"}, {"escalation"}):
-                steps = self._failing(node)
-                throwing = self._throwing(steps, node)
+                steps = self._failing_steps(node)
+                throwing = self._throwing_calls(steps, node)
                 if throwing:
                     steps = throwing  # calls and code throw it, and steps beside them do not
                 elif node.thrown_inside or node.kinds() == {"escalation"}:
@@ -163,10 +163,12 @@ class _Compiler:
         for node in nodes:
             element = node.element
             if isinstance(element, Event) and element.position in ("throw", "end"):
-                node.links = tuple(at[c.id] for found in links.caught(element) for c in found[:1])
+                node.links = tuple(
+                    at[c.id] for catches in links.caught(element) for c in catches[:1]
+                )
             if isinstance(element, Event) and element.position == "start":
                 starts.append(node.index)
-            elif not node.ins and _startable(element):
+            elif not node.ins and _is_startable(element):
                 sources.append(node.index)
         scope.sources = tuple(sources)
         scope.starts = tuple(starts)
@@ -194,7 +196,7 @@ class _Compiler:
                     self.net.nodes[s].guard = scope.index
             scope.guards = bool(scope.loop or scope.ad_hoc or scope.events)
 
-    def _waits(self, element: ModelNode) -> bool:
+    def _waits_outside(self, element: ModelNode) -> bool:
         match element:
             case Task():
                 if element.task_type == "manual":
@@ -209,21 +211,21 @@ class _Compiler:
             case _:
                 assert_never(element)
 
-    def _handlers(self) -> dict[str, int]:
-        found = {}
+    def _map_handlers(self) -> dict[str, int]:
+        handlers = {}
         artifacts = [
             *self.model.artifacts,
             *(a for s in self.net.scopes if s.model is not None for a in s.model.artifacts),
         ]
         for a in artifacts:
             if a.artifact_kind == "association" and a.source and a.target:
-                for one, other in ((a.source, a.target), (a.target, a.source)):
+                for host, other in ((a.source, a.target), (a.target, a.source)):
                     target = self.net.by_id.get(other)
                     if target and getattr(
                         self.net.nodes[target[0]].element, "for_compensation", False
                     ):
-                        found[one] = target[0]
-        return found
+                        handlers[host] = target[0]
+        return handlers
 
     def _bind_messages(self) -> None:
         if self.policy.messages == "free":
@@ -288,7 +290,7 @@ class _Compiler:
                             return True
         return False
 
-    def _failing(self, node: NetNode) -> frozenset[int]:
+    def _failing_steps(self, node: NetNode) -> frozenset[int]:
         """The steps in a scope or called process that may throw what a boundary event of it, or the
         start of an event sub-process in it, catches."""
         scope: Scope | None = None
@@ -297,7 +299,7 @@ class _Compiler:
             return frozenset()
         if node.attached >= 0:
             held = self.net.nodes[node.attached].element
-            scope = held if isinstance(held, SubProcess) else self._called(held)
+            scope = held if isinstance(held, SubProcess) else self._played_process(held)
         elif (holder := self.net.holder.get(node.scope, -1)) >= 0:
             held = self.net.nodes[holder].element
             if isinstance(held, SubProcess) and held.flavour == "event" and node.action == "start":
@@ -306,45 +308,47 @@ class _Compiler:
             return frozenset()
         from orgflow_ir.flow.nets.failures import failing_steps  # of few models
 
-        steps = failing_steps(scope, node.definitions[0], self.net.matches, handler, self._called)
+        steps = failing_steps(
+            scope, node.definitions[0], self.net.matches, handler, self._played_process
+        )
         return frozenset(i for step in steps for i in self.net.by_id[step.id])
 
-    def _throwing(self, steps: frozenset[int], catch: NetNode) -> frozenset[int]:
+    def _throwing_calls(self, steps: frozenset[int], catch: NetNode) -> frozenset[int]:
         """Those of some steps that call a process in which an event throws what another catches,
         and, where any event throws it, those whose code does."""
         from orgflow_ir.flow.nets.activity_summaries import Nesting  # of few models
         from orgflow_ir.work.thrown_errors import throws_by_code
 
-        found = set()
+        thrown_by = set()
         for i in steps if self.policy.calls == "steps" else ():
-            called = self._process(self.net.nodes[i].element)
+            called = self._find_process(self.net.nodes[i].element)
             process = next((p for p in self.model.processes if p is called), None)
             if process is None:
                 continue
             thrown = list(Nesting(process, self.model).thrown_in(process))
             if any(self.net.matches(d, t) for d in catch.definitions for t in thrown):
-                found.add(i)
-        if found or catch.thrown_inside:
+                thrown_by.add(i)
+        if thrown_by or catch.thrown_inside:
             for i in steps:
                 step = self.net.nodes[i].element
                 if isinstance(step, Task) and throws_by_code(
                     step, catch.definitions[0], self.model, self.net.matches
                 ):
-                    found.add(i)
-        return frozenset(found)
+                    thrown_by.add(i)
+        return frozenset(thrown_by)
 
-    def _called(self, element: ModelNode) -> Scope | None:
+    def _played_process(self, element: ModelNode) -> Scope | None:
         """The process of the model that a call runs, where it is played."""
-        return self._process(element) if self.policy.calls == "inside" else None
+        return self._find_process(element) if self.policy.calls == "inside" else None
 
-    def _process(self, element: ModelNode) -> Scope | None:
+    def _find_process(self, element: ModelNode) -> Scope | None:
         """The process of the model that a call runs."""
         if not isinstance(element, CallActivity):
             return None
-        found = self.net.processes.get(element.process.rpartition(":")[2], -1)
-        return self.net.scopes[found].model if found >= 0 else None
+        index = self.net.processes.get(element.process.rpartition(":")[2], -1)
+        return self.net.scopes[index].model if index >= 0 else None
 
-    def _split(self) -> None:
+    def _split_flows(self) -> None:
         for node in self.net.nodes:
             element = node.element
             flows = [self.net.flows[p] for p in node.outs]
@@ -359,9 +363,9 @@ class _Compiler:
                         node.always, node.free = (), node.outs
                         node.single = element.gateway_kind == "exclusive"
                 case Task() | CallActivity() | SubProcess():
-                    ways = outgoing(flows)
-                    if ways.decides:
-                        chosen = {id(f) for f in (*ways.chosen, ways.default)}
+                    leaving = sort_outgoing(flows)
+                    if leaving.decides:
+                        chosen = {id(f) for f in (*leaving.chosen, leaving.default)}
                         node.free = tuple(
                             p for p, f in zip(node.outs, flows, strict=True) if id(f) in chosen
                         )
@@ -374,10 +378,10 @@ class _Compiler:
             if defaults and not node.single:
                 node.default = defaults[0]
                 node.free = tuple(p for p in node.free if p != node.default)
-            for taken in self._combinations(node):
+            for taken in self._list_combinations(node):
                 node.options[tuple([self.net.flows[p].id for p in taken])] = taken
 
-    def _combinations(self, node: NetNode) -> Iterator[tuple[int, ...]]:
+    def _list_combinations(self, node: NetNode) -> Iterator[tuple[int, ...]]:
         if node.race:
             yield ()
             return
@@ -388,7 +392,7 @@ class _Compiler:
             yield from [(p,) for p in node.free]
             return
         left = self.policy.subsets
-        for chosen in _subsets(node.free):
+        for chosen in _list_subsets(node.free):
             if left == 0:
                 self.net.wide.add(node.id)
                 break
@@ -400,7 +404,7 @@ class _Compiler:
             yield node.always
 
 
-def _subsets(items: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _list_subsets(items: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Non-empty subsets: single ones, all of them, then by size."""
     yield from ((i,) for i in items)
     if len(items) > 1:
@@ -409,7 +413,7 @@ def _subsets(items: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield from combinations(items, size)
 
 
-def _startable(element: ModelNode) -> bool:
+def _is_startable(element: ModelNode) -> bool:
     match element:
         case Task() | CallActivity():
             return not element.for_compensation
@@ -427,7 +431,7 @@ def _startable(element: ModelNode) -> bool:
             assert_never(element)
 
 
-def _bounds(node: ModelNode, most: int) -> tuple[int, int, bool]:
+def _loop_bounds(node: ModelNode, most: int) -> tuple[int, int, bool]:
     assert isinstance(node, Task | CallActivity | SubProcess)
     loop = node.loop
     assert loop is not None

@@ -26,7 +26,7 @@ class ReplayResult:
     reason: str = ""
 
 
-def replay(
+def replay_trace(
     game: Game, steps: Iterable[Step], process_id: str, start: str | None = None
 ) -> ReplayResult:
     """Replay a trace exactly, step by step, from the beginning of the process at `start`."""
@@ -73,7 +73,7 @@ class _Diverged(Exception):
         self.undecided = undecided
 
 
-def follow(
+def follow_execution(
     game: Game,
     process_id: str,
     start: str | None,
@@ -111,7 +111,7 @@ class _Walk:
     def result(self, index: int | None, reason: str, undecided: str | None = None) -> FollowResult:
         """How it stands now."""
         labels = {
-            s.element: self._node(s.element).element.label
+            s.element: self._find_node(s.element).element.label
             for s in self.game.enabled(self.state)
             if s.element in self.visible
         }
@@ -130,39 +130,39 @@ class _Walk:
         """Make the model do `element`, after what happens by itself."""
         if element not in self.net.by_id:
             raise _Diverged(f"`{element}` is not an element of the model")
-        self._settle()
+        self._settle_silent()
         while True:
-            options = self._observable(element)
+            options = self._observable_steps(element)
             if options:
                 break
             if not self._give_way(element):
-                label = self._node(element).element.label
+                label = self._find_node(element).element.label
                 raise _Diverged(f"`{label}` ran although the model does not allow it here")
-        step = self._pick(options)
-        self._fire(step)
-        node = self._node(element)
+        step = self._pick_step(options)
+        self._fire_step(step)
+        node = self._find_node(element)
         if step.action == "open" and node.body < 0 and not node.race:
             if self._awaits_boundary(node):
                 self.postponed[element] += 1
             else:
-                self._end(node)
+                self._end_node(node)
 
     def finish(self) -> None:
         """What happens by itself after the last observation."""
-        self._settle()
+        self._settle_silent()
         while self._give_way(None):
-            self._settle()
+            self._settle_silent()
 
     # -- choosing -----------------------------------------------------------------------------
 
-    def _node(self, element: str) -> NetNode:
+    def _find_node(self, element: str) -> NetNode:
         return self.net.nodes[self.net.by_id[element][0]]
 
-    def _observable(self, element: str) -> tuple[Step, ...]:
+    def _observable_steps(self, element: str) -> tuple[Step, ...]:
         """Its own steps; `done` only where an event-based gateway waits for it."""
-        found = self.game.steps_of(self.state, element)
-        node = self._node(element)
-        return tuple(s for s in found if s.action != "done" or self._is_race(node, s))
+        possible = self.game.steps_of(self.state, element)
+        node = self._find_node(element)
+        return tuple(s for s in possible if s.action != "done" or self._is_race(node, s))
 
     def _is_race(self, node: NetNode, step: Step) -> bool:
         if step.action != "done" or not step.taken or step.taken in node.options:
@@ -170,7 +170,7 @@ class _Walk:
         producer = self.net.producer[self.net.flow_index[step.taken[0]]]
         return producer >= 0 and self.net.nodes[producer].race
 
-    def _scripted(self, step: Step) -> bool | None:
+    def _is_scripted(self, step: Step) -> bool | None:
         """Whether the script wants this step (`None`: it says nothing about it)."""
         known: bool | None = None
         for element, taken in self.game.decisions(step):
@@ -181,22 +181,22 @@ class _Walk:
                 known = True
         return known
 
-    def _pick(self, options: Sequence[Step]) -> Step:
-        wanted = [s for s in options if self._scripted(s)]
+    def _pick_step(self, options: Sequence[Step]) -> Step:
+        wanted = [s for s in options if self._is_scripted(s)]
         if wanted:
             return wanted[0]
-        rest = [s for s in options if self._scripted(s) is None]
-        label = self._node(options[0].element).element.label
+        rest = [s for s in options if self._is_scripted(s) is None]
+        label = self._find_node(options[0].element).element.label
         if not rest:
             raise _Diverged(f"the script makes `{label}` take a flow that is not available here")
-        usual = [s for s in rest if self._node(s.element).attached < 0] or rest
+        usual = [s for s in rest if self._find_node(s.element).attached < 0] or rest
         if len(usual) > 1:
             decided = [e for s in usual for e, _ in self.game.decisions(s)]
             undecided = next((e for e in decided), usual[0].element)
             raise _Diverged(f"the script does not define which flow `{label}` takes", undecided)
         return usual[0]
 
-    def _fire(self, step: Step) -> None:
+    def _fire_step(self, step: Step) -> None:
         for element, _ in self.game.decisions(step):
             self.visits[element] += 1
         self.state = self.game.fire(self.state, step)
@@ -204,99 +204,101 @@ class _Walk:
 
     # -- open activities ----------------------------------------------------------------------
 
-    def _endings(self, node: NetNode) -> list[Step]:
+    def _list_endings(self, node: NetNode) -> list[Step]:
         """The ways in which an open activity can end now, its own first."""
-        found = [s for s in self.game.steps_of(self.state, node.id) if s.action == "done"]
+        endings = [s for s in self.game.steps_of(self.state, node.id) if s.action == "done"]
         for b in node.boundaries:
             event = self.net.nodes[b]
             if not event.thrown_inside:
-                found.extend(self.game.steps_of(self.state, event.id))
+                endings.extend(self.game.steps_of(self.state, event.id))
         for c in node.caught_by:
-            found.extend(self.game.steps_of(self.state, self.net.nodes[c].id))
-        return found
+            endings.extend(self.game.steps_of(self.state, self.net.nodes[c].id))
+        return endings
 
-    def _ends(self, step: Step, node: NetNode) -> bool:
+    def _ends_node(self, step: Step, node: NetNode) -> bool:
         return any(element == node.id for element, _ in self.game.decisions(step))
 
     def _awaits_boundary(self, node: NetNode) -> bool:
         """Whether a boundary event is to be observed before the activity is over; what is not
         visible and does not interrupt happens now."""
         waits = False
-        for step in self._endings(node):
+        for step in self._list_endings(node):
             if step.action == "start":  # what runs next shows whether it has begun
-                waits = waits or self._scripted(step) is True
+                waits = waits or self._is_scripted(step) is True
                 continue
-            if step.element == node.id or not self._scripted(step):
+            if step.element == node.id or not self._is_scripted(step):
                 continue
             if step.element in self.visible:
                 waits = True
-            elif not self._ends(step, node):
-                self._fire(step)
+            elif not self._ends_node(step, node):
+                self._fire_step(step)
         return waits
 
-    def _end(self, node: NetNode) -> None:
-        options = [s for s in self._endings(node) if s.element == node.id or self._ends(s, node)]
+    def _end_node(self, node: NetNode) -> None:
+        options = [
+            s for s in self._list_endings(node) if s.element == node.id or self._ends_node(s, node)
+        ]
         if not options:
             return
-        chosen = self._pick(options)
+        chosen = self._pick_step(options)
         if chosen.element == node.id or chosen.element not in self.visible:
-            self._fire(chosen)
+            self._fire_step(chosen)
 
     # -- what happens by itself ---------------------------------------------------------------
 
-    def _settle(self) -> None:
+    def _settle_silent(self) -> None:
         while True:
             for step in self.game.enabled(self.state):
-                node = self._node(step.element)
-                if not self._silent(node, step):
+                node = self._find_node(step.element)
+                if not self._is_silent(node, step):
                     continue
-                options = self._rivals(node, step)
+                options = self._list_rivals(node, step)
                 if options:
-                    chosen = self._pick(options)
+                    chosen = self._pick_step(options)
                     if chosen.element != step.element and chosen.element in self.visible:
                         continue
-                    self._fire(chosen)
+                    self._fire_step(chosen)
                     break
             else:
                 return
 
-    def _silent(self, node: NetNode, step: Step) -> bool:
+    def _is_silent(self, node: NetNode, step: Step) -> bool:
         if node.attached >= 0:
             # triggered from inside: it has a token of its own already
             return node.id not in self.visible and (node.thrown_inside or "cancel" in node.kinds())
         if node.guard >= 0 and not node.ins:
-            return node.action == "start" and self._pending(node)
+            return node.action == "start" and self._is_pending(node)
         if node.body >= 0 and step.action == "done":
             return not self.net.scopes[node.body].ad_hoc and not self._left_by_event(node)
         return node.id not in self.visible
 
-    def _pending(self, node: NetNode) -> bool:
+    def _is_pending(self, node: NetNode) -> bool:
         frames = (f for f in self.state.frames if f.scope == node.scope)
         return any(p == node.pending for f in frames for p, _ in f.tokens)
 
     def _left_by_event(self, node: NetNode) -> bool:
         return any(
-            self._scripted(s) and s.element != node.id and self._ends(s, node)
-            for s in self._endings(node)
+            self._is_scripted(s) and s.element != node.id and self._ends_node(s, node)
+            for s in self._list_endings(node)
         )
 
-    def _rivals(self, node: NetNode, step: Step) -> list[Step]:
+    def _list_rivals(self, node: NetNode, step: Step) -> list[Step]:
         """The steps among which the script chooses when `step` could happen by itself."""
         if self._is_race(node, step):
             gateway = self.net.nodes[self.net.producer[self.net.flow_index[step.taken[0]]]]
             targets = sorted({self.net.consumer[p] for p in gateway.outs})
-            found = [
+            rivals = [
                 s
                 for t in targets
                 for s in self.game.steps_of(self.state, self.net.nodes[t].id)
                 if s.action == "done"
             ]
-            if any(s.element in self.visible for s in found):
-                found = [s for s in found if self._scripted(s)]
-            return found
+            if any(s.element in self.visible for s in rivals):
+                rivals = [s for s in rivals if self._is_scripted(s)]
+            return rivals
         if step.action == "done":
-            endings = self._endings(node)
-            return [s for s in endings if s.element == node.id or self._ends(s, node)]
+            endings = self._list_endings(node)
+            return [s for s in endings if s.element == node.id or self._ends_node(s, node)]
         own = self.game.steps_of(self.state, node.id)
         return [s for s in own if s.action == step.action]
 
@@ -304,29 +306,29 @@ class _Walk:
         """Do one thing that was put off: end an activity, leave a sub-process by its event, close
         an ad-hoc sub-process, begin the event sub-process that `element` is in."""
         for step in self.game.enabled(self.state):
-            node = self._node(step.element)
-            if not node.failing or step.action != "start" or not self._scripted(step):
+            node = self._find_node(step.element)
+            if not node.failing or step.action != "start" or not self._is_scripted(step):
                 continue
-            if element is None or node.scope == self._node(element).scope:
-                self._fire(step)
-                self._settle()
+            if element is None or node.scope == self._find_node(element).scope:
+                self._fire_step(step)
+                self._settle_silent()
                 return True
         for held in sorted(e for e, n in self.postponed.items() if n):
             self.postponed[held] -= 1
             before = len(self.steps)
-            self._end(self._node(held))
+            self._end_node(self._find_node(held))
             if len(self.steps) > before:
-                self._settle()
+                self._settle_silent()
                 return True
         for step in self.game.enabled(self.state):
-            node = self._node(step.element)
+            node = self._find_node(step.element)
             inside = node.guard >= 0 and node.action == "start" and not node.ins
-            leaves = node.attached >= 0 and node.id not in self.visible and self._scripted(step)
+            leaves = node.attached >= 0 and node.id not in self.visible and self._is_scripted(step)
             closes = node.body >= 0 and step.action == "done"
             if inside:
-                leaves = element is not None and node.scope == self._node(element).scope
+                leaves = element is not None and node.scope == self._find_node(element).scope
             if leaves or closes:
-                self._fire(step)
-                self._settle()
+                self._fire_step(step)
+                self._settle_silent()
                 return True
         return False

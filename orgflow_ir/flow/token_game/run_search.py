@@ -64,14 +64,14 @@ class Simulator:
         return self.trials_left <= 0 or self.steps_left <= 0
 
     def _own_scopes(self, root: int) -> set[int]:
-        found, stack = {root}, [root]
+        own, stack = {root}, [root]
         while stack:
             for i in self.net.scopes[stack.pop()].nodes:
                 body = self.net.nodes[i].body
-                if body >= 0 and body not in found and body not in self.net.processes.values():
-                    found.add(body)
+                if body >= 0 and body not in own and body not in self.net.processes.values():
+                    own.add(body)
                     stack.append(body)
-        return found
+        return own
 
     # -- one trial ----------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ class Simulator:
         if resume is None:
             state = game.initial(self.process, start)
             trial = Trial(start, [], [], state, "running")
-            stack = self._fresh(State(), state)
+            stack = self._fresh_nodes(State(), state)
             forced: Step | None = None
         else:
             before, at, option = resume
@@ -95,19 +95,19 @@ class Simulator:
             state = decision.state
             forced = decision.options[option]
             for past in trial.steps:
-                self._note(past, times, open_goals)
+                self._note_step(past, times, open_goals)
         if forced is not None and forced.action == WAIT:
             stack.pop()
             forced = None
         while len(trial.steps) < self.max_steps:
-            step = forced or self._next(state, stack, times, open_goals, trial)
+            step = forced or self._next_step(state, stack, times, open_goals, trial)
             if step is None:
                 break
             forced = None
-            self._note(step, times, open_goals)
+            self._note_step(step, times, open_goals)
             after = game.fire(state, step)
             trial.steps.append(step)
-            stack.extend(self._fresh(state, after))
+            stack.extend(self._fresh_nodes(state, after))
             state = after
         self.steps_left -= len(trial.steps)
         trial.state = state
@@ -115,26 +115,26 @@ class Simulator:
         self.bounded |= trial.outcome == "running"
         return trial
 
-    def _note(self, step: Step, times: Counter[int], goals: set[int]) -> None:
+    def _note_step(self, step: Step, times: Counter[int], goals: set[int]) -> None:
         for flow in step.taken:
             place = self.net.flow_index[flow]
             times[place] += 1
             goals.discard(place)
 
-    def _fresh(self, before: State, after: State) -> list[int]:
+    def _fresh_nodes(self, before: State, after: State) -> list[int]:
         """Nodes that got a token, the one to go on with last."""
         old = {(f.scope, f.key): dict(f.tokens) for f in before.frames}
-        found: list[int] = []
+        marked: list[int] = []
         for frame in after.frames:
             had = old.get((frame.scope, frame.key), {})
             for place, number in frame.tokens:
                 if number > had.get(place, 0):
-                    found.append(self.net.consumer[place])
+                    marked.append(self.net.consumer[place])
         if not self.last_first:
-            found.reverse()
-        return found
+            marked.reverse()
+        return marked
 
-    def _next(
+    def _next_step(
         self,
         state: State,
         stack: list[int],
@@ -144,23 +144,23 @@ class Simulator:
     ) -> Step | None:
         while stack:
             node = self.net.nodes[stack[-1]]
-            options = self._options(state, node)
+            options = self._list_options(state, node)
             if options:
-                chosen = self._choose(state, stack, options, times, goals, trial)
+                chosen = self._choose_step(state, stack, options, times, goals, trial)
                 if chosen.action != WAIT:
                     return chosen
             stack.pop()
-        found = self.game.enabled(state)
-        if not found:
+        enabled = self.game.enabled(state)
+        if not enabled:
             return None
-        node = self.net.nodes[self.net.by_id[found[0].element][0]]
+        node = self.net.nodes[self.net.by_id[enabled[0].element][0]]
         stack.append(node.index)
-        options = self._options(state, node)
+        options = self._list_options(state, node)
         if not options or options[-1].action == WAIT:
-            options = tuple(s for s in found if s.element == node.id)
-        return self._choose(state, stack, options, times, goals, trial)
+            options = tuple(s for s in enabled if s.element == node.id)
+        return self._choose_step(state, stack, options, times, goals, trial)
 
-    def _options(self, state: State, node: NetNode) -> tuple[Step, ...]:
+    def _list_options(self, state: State, node: NetNode) -> tuple[Step, ...]:
         """What can happen at a node: its own steps, those of its boundary events, of its targets
         if it is an event-based gateway, of what may start in it or around it by itself. Where only
         the latter are there, also to wait."""
@@ -179,16 +179,16 @@ class Simulator:
             others.extend(self.net.scopes[node.body].sources)
         if not others:
             return own
-        found = list(own)
+        possible = list(own)
         for other in others:
             for step in self.game.steps_of(state, self.net.nodes[other].id):
-                if step not in found:
-                    found.append(step)
-        if found and not own:
-            found.append(Step(WAIT, node.id))
-        return tuple(found)
+                if step not in possible:
+                    possible.append(step)
+        if possible and not own:
+            possible.append(Step(WAIT, node.id))
+        return tuple(possible)
 
-    def _choose(
+    def _choose_step(
         self,
         state: State,
         stack: list[int],
@@ -201,12 +201,12 @@ class Simulator:
             return options[0]
         fresh = any(self.net.flow_index[f] in goals for s in options for f in s.taken)
         far = None if fresh or not goals else self._goal_distances(goals)
-        ranks = [self._rank(s, i, times, goals, far) for i, s in enumerate(options)]
+        ranks = [self._rank_step(s, i, times, goals, far) for i, s in enumerate(options)]
         chosen = ranks.index(min(ranks))
         trial.decisions.append(Decision(state, list(stack), len(trial.steps), options, chosen))
         return options[chosen]
 
-    def _rank(
+    def _rank_step(
         self, step: Step, number: int, times: Counter[int], goals: set[int], far: list[int] | None
     ) -> tuple[int, ...]:
         """Lowest first: not taken too often, covers most that is new, leads nearest to something

@@ -47,10 +47,10 @@ class Run:
     @cached_property
     def script(self) -> dict[str, tuple[tuple[str, ...], ...]]:
         """For every deciding element, the flows it took, visit by visit."""
-        found: dict[str, list[tuple[str, ...]]] = {}
+        choices: dict[str, list[tuple[str, ...]]] = {}
         for element, taken in self.choices:
-            found.setdefault(element, []).append(taken)
-        return {element: tuple(visits) for element, visits in found.items()}
+            choices.setdefault(element, []).append(taken)
+        return {element: tuple(visits) for element, visits in choices.items()}
 
     @cached_property
     def flows(self) -> frozenset[str]:
@@ -113,11 +113,11 @@ class Coverage:
 def coverage_report(model: Model, *, max_runs: int = 32) -> tuple[Coverage, ...]:
     """The flow coverage of the enumerated runs, for each process that has nodes."""
     game = Game(model, Policy(once=True))
-    found = []
+    lines = []
     for process in model.processes:
         if process.nodes:
             runs = enumerate_runs(model, process.id, max_runs=max_runs, game=game)
-            found.append(
+            lines.append(
                 Coverage(
                     process.id,
                     len(runs.runs),
@@ -127,7 +127,7 @@ def coverage_report(model: Model, *, max_runs: int = 32) -> tuple[Coverage, ...]
                     max((len(r.steps) for r in runs.runs), default=0),
                 )
             )
-    return tuple(found)
+    return tuple(lines)
 
 
 class _Coverage:
@@ -142,20 +142,20 @@ class _Coverage:
         stuck: list[Trial] = []
         empty = not self.net.scopes[self.net.processes[self.process]].nodes
         for start in () if empty else self.game.starts(self.process):
-            self._cover(start, uncovered, kept, signatures, stuck)
+            self._cover_flows(start, uncovered, kept, signatures, stuck)
             if uncovered:
                 # a terminate or an interruption may need branches to go the other way round
                 self.sim.last_first = True
                 self._single_goals(start, set(uncovered), uncovered, kept, signatures, stuck)
                 self.sim.last_first = False
         if variants:
-            self._vary(kept, signatures)
+            self._vary_runs(kept, signatures)
         runs = tuple(self._as_run(t) for t in kept)
         shown = self._show_stuck(stuck, uncovered)
         missing = []
         for place in sorted(uncovered):
             flow = self.net.flows[place].id
-            missing.append((flow, self._reason(place, shown, len(runs))))
+            missing.append((flow, self._explain_uncovered(place, shown, len(runs))))
         return RunSet(
             self.process,
             runs,
@@ -165,7 +165,7 @@ class _Coverage:
             shown,
         )
 
-    def _cover(
+    def _cover_flows(
         self,
         start: str | None,
         uncovered: set[int],
@@ -182,20 +182,20 @@ class _Coverage:
             trial = self.sim.simulate(start)
             if trial.outcome in ("stuck", "running"):
                 stuck.append(trial)
-                gain = self._gain(trial, self.sim.goals)
-                trial = self._repair(trial, stuck) or trial
+                gain = self._covered_flows(trial, self.sim.goals)
+                trial = self._repair_run(trial, stuck) or trial
                 if trial.outcome in ("stuck", "running"):
                     deferred |= self._single_goals(start, gain, uncovered, kept, signatures, stuck)
                     if not gain:
                         break
                     first = False
                     continue
-            gain = self._gain(trial, uncovered)
+            gain = self._covered_flows(trial, uncovered)
             if not gain and not first:
                 break
             first = False
             uncovered -= gain
-            self._keep(trial, kept, signatures)
+            self._keep_run(trial, kept, signatures)
 
     def _single_goals(
         self,
@@ -218,16 +218,16 @@ class _Coverage:
             trial: Trial | None = self.sim.simulate(start)
             if trial is not None and trial.outcome in ("stuck", "running"):
                 stuck.append(trial)
-                trial = self._repair(trial, stuck, {goal})
-            gain = self._gain(trial, uncovered) if trial is not None else set()
+                trial = self._repair_run(trial, stuck, {goal})
+            gain = self._covered_flows(trial, uncovered) if trial is not None else set()
             if trial is None or goal not in gain:
                 failed.add(goal)
             if trial is not None and gain:
                 uncovered -= gain
-                self._keep(trial, kept, signatures)
+                self._keep_run(trial, kept, signatures)
         return failed
 
-    def _repair(
+    def _repair_run(
         self, trial: Trial, stuck: list[Trial], needed: set[int] | None = None
     ) -> Trial | None:
         """A complete run that decides otherwise at one place of a stuck one, the latest first."""
@@ -243,11 +243,11 @@ class _Coverage:
                 other = self.sim.simulate(trial.start, (trial, at, option))
                 if other.outcome in ("stuck", "running"):
                     stuck.append(other)
-                elif needed is None or self._gain(other, needed):
+                elif needed is None or self._covered_flows(other, needed):
                     return other
         return None
 
-    def _vary(self, kept: list[Trial], signatures: set[tuple[Choice, ...]]) -> None:
+    def _vary_runs(self, kept: list[Trial], signatures: set[tuple[Choice, ...]]) -> None:
         """Fill up with runs that decide otherwise somewhere, breadth first."""
         self.sim.goals = set()
         enough = self.sim.steps_left - VARIANT_STEPS
@@ -264,47 +264,49 @@ class _Coverage:
                     other = self.sim.simulate(trial.start, (trial, at, option))
                     if other.outcome in ("stuck", "running"):
                         continue
-                    if self._keep(other, kept, signatures):
+                    if self._keep_run(other, kept, signatures):
                         queue.append(other)
 
     def _loops_again(self, trial: Trial, decision: Decision, option: int) -> bool:
         taken = Counter(f for s in trial.steps[: decision.length] for f in s.taken)
         return any(taken[f] > self.sim.loops for f in decision.options[option].taken)
 
-    def _gain(self, trial: Trial, wanted: set[int]) -> set[int]:
+    def _covered_flows(self, trial: Trial, wanted: set[int]) -> set[int]:
         return {self.net.flow_index[f] for s in trial.steps for f in s.taken} & wanted
 
-    def _keep(self, trial: Trial, kept: list[Trial], signatures: set[tuple[Choice, ...]]) -> bool:
+    def _keep_run(
+        self, trial: Trial, kept: list[Trial], signatures: set[tuple[Choice, ...]]
+    ) -> bool:
         # The flows are part of it: before a terminate end, the order alone decides what is taken.
         taken = sorted({flow for step in trial.steps for flow in step.taken})
         start: Choice = ("", (trial.start or "", *taken))
-        signature = (start, *self._choices(trial.steps))
+        signature = (start, *self._list_choices(trial.steps))
         if signature in signatures:
             return False
         signatures.add(signature)
         kept.append(trial)
         return True
 
-    def _choices(self, steps: Iterable[Step]) -> tuple[Choice, ...]:
+    def _list_choices(self, steps: Iterable[Step]) -> tuple[Choice, ...]:
         return tuple(c for s in steps for c in self.game.decisions(s))
 
     def _as_run(self, trial: Trial) -> Run:
         steps = tuple(trial.steps)
         left = self.game.left(trial.state)
-        return Run(self.process, trial.start, steps, self._choices(steps), trial.outcome, left)
+        return Run(self.process, trial.start, steps, self._list_choices(steps), trial.outcome, left)
 
     def _show_stuck(self, stuck: list[Trial], uncovered: set[int]) -> tuple[Run, ...]:
         """As few stuck runs as needed to show the flows that no complete run covers."""
         shown: list[Run] = []
         rest = set(uncovered)
         for trial in sorted(stuck, key=lambda t: t.outcome != "stuck"):
-            gain = self._gain(trial, rest)
+            gain = self._covered_flows(trial, rest)
             if gain and len(shown) < self.max_runs:
                 rest -= gain
                 shown.append(self._as_run(trial))
         return tuple(shown)
 
-    def _reason(self, place: int, shown: tuple[Run, ...], runs: int) -> str:
+    def _explain_uncovered(self, place: int, shown: tuple[Run, ...], runs: int) -> str:
         flow = self.net.flows[place].id
         for run in shown:
             if flow in run.flows:
@@ -312,7 +314,7 @@ class _Coverage:
                     return "only on runs that get stuck"
                 return "only on runs that do not end"
         reach = self.sim.distances.to_flows([place])
-        starts = self._entries()
+        starts = self._entry_nodes()
         if all(reach[i] == FAR for i in starts):
             return "unreachable"
         if runs >= self.max_runs:
@@ -325,12 +327,12 @@ class _Coverage:
             return "after a deadlock"
         return "no run that takes it was found"
 
-    def _entries(self) -> list[int]:
-        found: list[int] = []
+    def _entry_nodes(self) -> list[int]:
+        nodes: list[int] = []
         scope = self.net.scopes[self.net.processes[self.process]]
         for start in self.game.starts(self.process):
             if start is None:
-                found.extend(scope.sources)
+                nodes.extend(scope.sources)
             else:
-                found.append(self.net.by_id[start][0])
-        return found
+                nodes.append(self.net.by_id[start][0])
+        return nodes

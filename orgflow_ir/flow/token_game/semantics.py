@@ -55,8 +55,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.flow.token_game.effects import apply, born
-from orgflow_ir.flow.token_game.moves import Around, Move, Moves, interrupts
+from orgflow_ir.flow.token_game.effects import apply_move, begin_instance
+from orgflow_ir.flow.token_game.moves import Around, Move, Moves, node_interrupts
 from orgflow_ir.flow.token_game.net import Policy
 from orgflow_ir.flow.token_game.net_compiler import compile_net
 from orgflow_ir.flow.token_game.state import Draft, Left, State
@@ -88,12 +88,12 @@ class Game:
         and event-based gateways. `None`: the process has no start, and all nodes without incoming
         flows begin together (BPMN 2.0.2, 13.2). Raises `KeyError` for an unknown process."""
         scope = self.net.scopes[self.net.processes[process_id]]
-        found = [self.net.nodes[i].id for i in scope.starts]
+        names = [self.net.nodes[i].id for i in scope.starts]
         for i in scope.sources:
             element = self.net.nodes[i].element
             if isinstance(element, Task | Gateway) and element.instantiate:
-                found.append(element.id)
-        return tuple(found) or (None,)
+                names.append(element.id)
+        return tuple(names) or (None,)
 
     def initial(self, process_id: str, start: str | None = None) -> State:
         """One instance of the process, number 0, that begins at `start` (one of `starts`; by
@@ -102,7 +102,7 @@ class Game:
         options = self.starts(process_id)
         if start is not None and start not in options:
             raise KeyError(f"process `{process_id}` cannot start at `{start}`")
-        born(
+        begin_instance(
             self.net, draft, self.net.processes[process_id], options[0] if start is None else start
         )
         return draft.freeze()
@@ -116,13 +116,15 @@ class Game:
             if not self.net.scopes[scope].nodes:
                 continue
             options = self.starts(process_id)
-            free = [s for s in options if s is None or not self.net.nodes[self._at(s)].needs]
+            free = [
+                s for s in options if s is None or not self.net.nodes[self._find_index(s)].needs
+            ]
             wanted = (starts or {}).get(process_id, free[0] if free else "")
             if wanted in options:
-                born(self.net, draft, scope, wanted)
+                begin_instance(self.net, draft, scope, wanted)
         return draft.freeze()
 
-    def _at(self, element: str) -> int:
+    def _find_index(self, element: str) -> int:
         return self.net.by_id[element][0]
 
     # -- what a state allows ------------------------------------------------------------------
@@ -133,23 +135,23 @@ class Game:
         For an inclusive split with more than `policy.subsets` choices, only that number is listed,
         and `wide` names the split; `fire` accepts the others too.
         """
-        found: dict[Step, None] = {}
+        steps: dict[Step, None] = {}
         for move in self._moves.of_state(state):
             for ids, _ in self._moves.choices(move):
-                found.setdefault(Step(move.action, move.node.id, ids, move.instance))
-        return tuple(found)
+                steps.setdefault(Step(move.action, move.node.id, ids, move.instance))
+        return tuple(steps)
 
     def steps_of(self, state: State, element: str) -> tuple[Step, ...]:
         """The enabled steps of one element."""
         asked = self._asked
         if asked is not None and asked[0] is state and asked[1] == element:
             return asked[3]
-        found: dict[Step, None] = {}
+        steps_here: dict[Step, None] = {}
         moves = list(self._moves.of_element(state, element))
         for move in moves:
             for ids, _ in self._moves.choices(move):
-                found.setdefault(Step(move.action, element, ids, move.instance))
-        steps = tuple(found)
+                steps_here.setdefault(Step(move.action, element, ids, move.instance))
+        steps = tuple(steps_here)
         self._asked = (state, element, moves, steps)
         return steps
 
@@ -158,7 +160,7 @@ class Game:
     ) -> Iterator[tuple[Step, Callable[[], State]]]:
         """The enabled steps of some elements in the order of `enabled`, each with a function that
         returns the state after it."""
-        found: set[Step] = set()
+        next_steps: set[Step] = set()
         if self._around is None or self._around[0] is not elements:
             self._around = (elements, self._moves.around(elements))
         for move in self._moves.of_state(state, self._around[1]):
@@ -166,9 +168,9 @@ class Game:
                 continue
             for ids, taken in self._moves.choices(move):
                 step = Step(move.action, move.node.id, ids, move.instance)
-                if step not in found:
-                    found.add(step)
-                    yield step, partial(apply, self.net, state, move, taken)
+                if step not in next_steps:
+                    next_steps.add(step)
+                    yield step, partial(apply_move, self.net, state, move, taken)
 
     def moves(self, state: State) -> list[Move]:
         """Every move the state allows, before the choice of flows, in the order of `enabled`."""
@@ -183,7 +185,7 @@ class Game:
                 step = Step(move.action, move.node.id, ids, move.instance)
                 if step not in seen:
                     seen.add(step)
-                    yield apply(self.net, state, move, taken)
+                    yield apply_move(self.net, state, move, taken)
 
     @property
     def wide(self) -> frozenset[str]:
@@ -199,7 +201,7 @@ class Game:
             if move.action == step.action and move.instance == step.instance:
                 taken = self._moves.taken(move, step.taken)
                 if taken is not None:
-                    return apply(self.net, state, move, taken)
+                    return apply_move(self.net, state, move, taken)
         steps = self.steps_of(state, step.element)
         what = ", ".join(f"{s.action} {list(s.taken)} ({s.instance})" for s in steps[:8])
         raise NotEnabled(
@@ -215,7 +217,7 @@ class Game:
         ended it), a non-interrupting boundary event, or the start event of an event sub-process
         that catches the errors of steps.
         """
-        found: list[tuple[str, tuple[str, ...]]] = []
+        decided: list[tuple[str, tuple[str, ...]]] = []
         net = self.net
         node = net.nodes[net.by_id[step.element][0]]
         taken = step.taken
@@ -225,20 +227,21 @@ class Game:
             gateway = net.nodes[net.producer[net.flow_index[taken[0]]]]
             if gateway.race:
                 if len(gateway.outs) > 1:
-                    found.append((gateway.id, taken[:1]))
+                    decided.append((gateway.id, taken[:1]))
                 taken = taken[1:]
         if node.attached >= 0 and not node.thrown_inside and "cancel" not in node.kinds():
-            ends = interrupts(node)
-            found.append((net.nodes[node.attached].id if ends else node.id, taken))
+            ends = node_interrupts(node)
+            decided.append((net.nodes[node.attached].id if ends else node.id, taken))
         elif (
             node.failing
             or len(node.options) > 1
             or any(
-                interrupts(net.nodes[b]) and not net.nodes[b].thrown_inside for b in node.boundaries
+                node_interrupts(net.nodes[b]) and not net.nodes[b].thrown_inside
+                for b in node.boundaries
             )
         ):
-            found.append((node.id, taken))
-        return tuple(found)
+            decided.append((node.id, taken))
+        return tuple(decided)
 
     def finished(self, state: State) -> bool:
         """Whether no token is left."""
@@ -254,7 +257,7 @@ class Game:
     def left(self, state: State) -> tuple[Left, ...]:
         """The places of the remaining tokens and messages."""
         net = self.net
-        found = []
+        leftovers = []
         for frame in state.frames:
             for place, number in frame.tokens:
                 if place < len(net.flows):
@@ -262,11 +265,11 @@ class Game:
                 else:
                     node = net.nodes[net.consumer[place]]
                     item = ("open" if place == node.open else "pending", node.id)
-                found.append(Left(*item, number, frame.key))
+                leftovers.append(Left(*item, number, frame.key))
         for message in state.messages:
             flow = net.model.message_flows[message.flow].id
-            found.append(Left("message", flow, 1, message.sender))
-        return tuple(found)
+            leftovers.append(Left("message", flow, 1, message.sender))
+        return tuple(leftovers)
 
     def is_at(self, state: State, element: str) -> bool:
         """Whether a token is on a flow to an element, or in it."""
@@ -281,7 +284,7 @@ class Game:
         """Elements that are waiting, sorted, one entry per open instance: open activities
         (including a sub-process and those inside it) and events, and the targets of an event-based
         gateway in its place."""
-        found: list[str] = []
+        names: list[str] = []
         for frame in state.frames:
             for place, number in frame.tokens:
                 node = self.net.nodes[self.net.consumer[place]]
@@ -289,7 +292,7 @@ class Game:
                     continue
                 if node.race:
                     targets = {self.net.consumer[p] for p in node.outs}
-                    found += [self.net.nodes[t].id for t in sorted(targets)] * number
+                    names += [self.net.nodes[t].id for t in sorted(targets)] * number
                 else:
-                    found += [node.id] * number
-        return tuple(sorted(found))
+                    names += [node.id] * number
+        return tuple(sorted(names))

@@ -61,7 +61,7 @@ class Left:
     instance: int = 0
 
 
-def put(counts: Counts, key: int, number: int = 1) -> Counts:
+def add_count(counts: Counts, key: int, number: int = 1) -> Counts:
     """`counts` with `number` added to `key` (may be negative; empty entries are removed)."""
     i = bisect_left(counts, (key,))
     if i < len(counts) and counts[i][0] == key:
@@ -74,7 +74,7 @@ def put(counts: Counts, key: int, number: int = 1) -> Counts:
     return (*counts[:i], (key, number), *counts[i:]) if number else counts
 
 
-def count(counts: Counts, key: int) -> int:
+def read_count(counts: Counts, key: int) -> int:
     """The count of `key`."""
     i = bisect_left(counts, (key,))
     return counts[i][1] if i < len(counts) and counts[i][0] == key else 0
@@ -94,19 +94,19 @@ class Draft:
     def add(self, at: FrameId, place: int, number: int = 1) -> None:
         """Put tokens on a place, or remove them with a negative number."""
         scope, key, root, owner, tokens, memo = self.frames[at]
-        self.frames[at] = Frame(scope, key, root, owner, put(tokens, place, number), memo)
+        self.frames[at] = Frame(scope, key, root, owner, add_count(tokens, place, number), memo)
 
     def remember(self, at: FrameId, key: int, number: int = 1) -> None:
         """Change a count in the frame's memo."""
         frame = self.frames[at]
-        self.frames[at] = frame._replace(memo=put(frame.memo, key, number))
+        self.frames[at] = frame._replace(memo=add_count(frame.memo, key, number))
 
     def cap(self, at: FrameId, key: int, most: int) -> None:
         """Reduce a count of the memo to at most `most`."""
         frame = self.frames[at]
-        excess = count(frame.memo, key) - most
+        excess = read_count(frame.memo, key) - most
         if excess > 0:
-            self.frames[at] = frame._replace(memo=put(frame.memo, key, -excess))
+            self.frames[at] = frame._replace(memo=add_count(frame.memo, key, -excess))
 
     def children(self, at: FrameId, node: int = -1) -> list[FrameId]:
         """Frames held by an activity of this frame (by `node`, if given), in order."""
@@ -139,8 +139,8 @@ class Draft:
         used = {f.key for f in self.frames.values()} | {f.root for f in self.frames.values()}
         for message in self.messages:
             used |= {message.sender, message.receiver}
-        for one, _, other in self.talks:
-            used |= {one, other}
+        for first, _, other in self.talks:
+            used |= {first, other}
         number = 0
         while number in used:
             number += 1

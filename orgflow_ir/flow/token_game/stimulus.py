@@ -123,7 +123,7 @@ def replay_stimuli(
     wanted = [s for s in stimuli if s.kind != "data"]
     if not wanted or wanted[0].kind != "start":
         raise StimulusError("a list of stimuli begins with a `start`")
-    process, start = _beginning(game, wanted[0])
+    process, start = _find_beginning(game, wanted[0])
     player = _Player(game, game.initial(process, start))
     for stimulus in wanted[1:]:
         player.give(stimulus)
@@ -141,15 +141,15 @@ def stimuli_of(game: Game, run: Run) -> tuple[Stimulus, ...]:
         StimulusError: this is not a run of the game's model.
     """
     player = _Player(game, game.initial(run.process, run.start))
-    found = [Stimulus(run.start or run.process, "start")]
+    stimuli = [Stimulus(run.start or run.process, "start")]
     for index, step in enumerate(run.steps):
         if player.automatic() != step:
-            found.append(player.stimulus_for(step, index))
+            stimuli.append(player.stimulus_for(step, index))
         player.fire(step)
-    return tuple(found)
+    return tuple(stimuli)
 
 
-def _beginning(game: Game, stimulus: Stimulus) -> tuple[str, str | None]:
+def _find_beginning(game: Game, stimulus: Stimulus) -> tuple[str, str | None]:
     """The process that a `start` begins, and where."""
     for process in game.net.processes:
         starts = game.starts(process) if game.net.scopes[game.net.processes[process]].nodes else ()
@@ -182,7 +182,7 @@ class _Player:
         while len(self.steps) < MOST_STEPS:
             rest = self.automatic()
             if len(self.steps) >= stimulus.at or rest is None:
-                step = self._step(stimulus)
+                step = self._find_step(stimulus)
                 if step is not None:
                     self.fire(step)
                     return
@@ -191,22 +191,24 @@ class _Player:
             self.fire(rest)
         raise StimulusError(
             f"`{stimulus.element}` is not ready for `{stimulus.kind}` after {len(self.steps)} "
-            f"steps; it waits at {self._waiting() or 'nothing'}"
+            f"steps; it waits at {self._list_waiting() or 'nothing'}"
         )
 
     def stimulus_for(self, step: Step, at: int) -> Stimulus:
         """The stimulus that makes this step here. Raises `StimulusError`."""
-        kind: Kind = self._kind(step)
-        taken = step.taken if len(self._options(step.element, kind, step.instance)) > 1 else None
-        found = Stimulus(step.element, kind, Payload(taken), at, step.instance)
-        if self._step(found) != step:
+        kind: Kind = self._stimulus_kind(step)
+        taken = (
+            step.taken if len(self._list_options(step.element, kind, step.instance)) > 1 else None
+        )
+        stimulus = Stimulus(step.element, kind, Payload(taken), at, step.instance)
+        if self._find_step(stimulus) != step:
             raise StimulusError(f"`{step.element}` cannot {step.action} at step {at + 1}")
-        return found
+        return stimulus
 
-    def _waiting(self) -> str:
+    def _list_waiting(self) -> str:
         return ", ".join(f"`{e}`" for e in self.game.open_elements(self.state))
 
-    def _options(self, element: str, kind: Kind, instance: int) -> list[Step]:
+    def _list_options(self, element: str, kind: Kind, instance: int) -> list[Step]:
         opens = kind == "open"
         return [
             step
@@ -214,9 +216,9 @@ class _Player:
             if step.instance == instance and (step.action == "open") is opens
         ]
 
-    def _step(self, stimulus: Stimulus) -> Step | None:
+    def _find_step(self, stimulus: Stimulus) -> Step | None:
         """The step that a stimulus makes here; `None` where its element is not ready."""
-        options = self._options(stimulus.element, stimulus.kind, stimulus.instance)
+        options = self._list_options(stimulus.element, stimulus.kind, stimulus.instance)
         taken = stimulus.payload.taken
         if taken is None:
             if len(options) > 1:
@@ -233,19 +235,19 @@ class _Player:
 
     # -- what needs no answer ----------------------------------------------------------------------
 
-    def _node(self, element: str) -> NetNode:
+    def _find_node(self, element: str) -> NetNode:
         return self.net.nodes[self.net.by_id[element][0]]
 
     def _is_automatic(self, step: Step) -> bool:
         if step.action == "open":
             return True
-        node = self._node(step.element)
+        node = self._find_node(step.element)
         if len(node.options) > 1:
             return False
         if node.attached >= 0:  # an error or escalation from inside, or a cancel, is no surprise
             return node.thrown_inside or "cancel" in node.kinds()
         if step.action == "start":
-            return self._begun(node)
+            return self._is_begun(node)
         if step.action == "fire":
             return True
         if node.body >= 0:
@@ -253,17 +255,17 @@ class _Player:
         # a throw that waits for the compensation handlers it started
         return isinstance(node.element, Event) and node.element.position in ("throw", "end")
 
-    def _begun(self, node: NetNode) -> bool:
+    def _is_begun(self, node: NetNode) -> bool:
         """Whether a start has its token already, and is not one that may yet be triggered."""
         frames = (f for f in self.state.frames if f.scope == node.scope)
         return any(place == node.pending for f in frames for place, _ in f.tokens)
 
-    def _kind(self, step: Step) -> Kind:
+    def _stimulus_kind(self, step: Step) -> Kind:
         if step.action == "open":
             return "open"
         if self._is_automatic(step):
             return "turn"
-        element = self._node(step.element).element
+        element = self._find_node(step.element).element
         if isinstance(element, Event) and element.position in ("start", "catch", "boundary"):
             return _BY_TRIGGER.get(element.trigger, "event")
         if isinstance(element, Task) and element.task_type == "receive":
@@ -278,7 +280,7 @@ class _Player:
 
 def stimuli_to_json(stimuli: Iterable[Stimulus]) -> str:
     """A list as JSON, by `orgflow_ir/schema/stimuli.schema.json`."""
-    said = {
+    document = {
         "format": "orgflow-stimuli",
         "version": STIMULI_VERSION,
         "stimuli": [
@@ -295,7 +297,7 @@ def stimuli_to_json(stimuli: Iterable[Stimulus]) -> str:
             for s in stimuli
         ],
     }
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def stimuli_from_json(text: str | bytes) -> tuple[Stimulus, ...]:
@@ -311,34 +313,34 @@ def stimuli_from_json(text: str | bytes) -> tuple[Stimulus, ...]:
     rows = data.get("stimuli")
     if not isinstance(rows, list):
         raise StimulusError("`stimuli` is not a list")
-    return tuple(_read(row, number) for number, row in enumerate(rows, 1))
+    return tuple(_read_stimulus(row, number) for number, row in enumerate(rows, 1))
 
 
-def _read(row: object, number: int) -> Stimulus:
-    def wrong(what: str) -> StimulusError:
+def _read_stimulus(row: object, number: int) -> Stimulus:
+    def build_error(what: str) -> StimulusError:
         return StimulusError(f"stimulus {number}: {what}")
 
     if not isinstance(row, dict):
-        raise wrong("it is not an object")
+        raise build_error("it is not an object")
     element, kind, at, instance = (
         row.get("element"), row.get("kind"), row.get("at", 0), row.get("instance", 0),
     )  # fmt: skip
     payload = row.get("payload", {})
     if not isinstance(element, str) or not element:
-        raise wrong("`element` is not an id")
+        raise build_error("`element` is not an id")
     if kind not in get_args(Kind):
-        raise wrong(f"`kind` is none of {', '.join(get_args(Kind))}")
+        raise build_error(f"`kind` is none of {', '.join(get_args(Kind))}")
     for name, value in (("at", at), ("instance", instance)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise wrong(f"`{name}` is not a non-negative number")
+            raise build_error(f"`{name}` is not a non-negative number")
     if not isinstance(payload, dict):
-        raise wrong("`payload` is not an object")
+        raise build_error("`payload` is not an object")
     taken, values = payload.get("taken"), payload.get("values", {})
     if taken is not None and not (
         isinstance(taken, list) and all(isinstance(flow, str) for flow in taken)
     ):
-        raise wrong("`taken` is not a list of ids")
+        raise build_error("`taken` is not a list of ids")
     if not isinstance(values, dict):
-        raise wrong("`values` is not an object")
+        raise build_error("`values` is not an object")
     flows = None if taken is None else tuple(taken)
     return Stimulus(element, cast("Kind", kind), Payload(flows, values), at, instance)

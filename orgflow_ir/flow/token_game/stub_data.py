@@ -79,7 +79,7 @@ def data_stimuli(
             continue
         visited.setdefault(step.element, []).append(index)
         for decision in deciders.get(step.element, ()):
-            flows = taken(decision, step)
+            flows = taken_flows(decision, step)
             apart = before is not None and bool(decision.coded)
             if decision.values or not apart:
                 own = decision.setter == decision.gateway.id
@@ -93,23 +93,23 @@ def data_stimuli(
                 visit = max(len(visited.get(owner, ())), 1)
                 choices = wanted.setdefault((owner, owner), {})
                 choices.setdefault(visit, []).append(Choice(decision, flows, labels=False))
-    found = [Stimulus(run.start or run.process, "start")]
+    stimuli = [Stimulus(run.start or run.process, "start")]
     for (setter, owner), choices in wanted.items():
         for visit in range(1, max(choices) + 1):
-            row = values(choices[visit]) if visit in choices else {}
+            row = setter_values(choices[visit]) if visit in choices else {}
             steps = visited.get(owner, ())
             at = steps[visit - 1] if visit <= len(steps) else 0
-            found.append(Stimulus(setter, "data", Payload(values=row), at))
-    return tuple(found)
+            stimuli.append(Stimulus(setter, "data", Payload(values=row), at))
+    return tuple(stimuli)
 
 
 def stub_data(stimuli: Iterable[Stimulus]) -> dict[str, list[dict[str, Any]]]:
     """The output fields of every setter, visit by visit, by its id."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    rows: dict[str, list[dict[str, Any]]] = {}
     for stimulus in stimuli:
         if stimulus.kind == "data":
-            found.setdefault(stimulus.element, []).append(dict(stimulus.payload.values))
-    return found
+            rows.setdefault(stimulus.element, []).append(dict(stimulus.payload.values))
+    return rows
 
 
 def with_data(stimuli: Iterable[Stimulus], data: Iterable[Stimulus]) -> tuple[Stimulus, ...]:
@@ -128,16 +128,16 @@ def decided_by(decision: Decision) -> str:
     return source_ids(decision.gateway)[0]
 
 
-def taken(decision: Decision, step: Step) -> tuple[str, ...]:
+def taken_flows(decision: Decision, step: Step) -> tuple[str, ...]:
     """The flows of this decision that a step of the source model took."""
     mine = {b.flow.id for b in decision.branches}
-    found = tuple(f for f in step.taken if f in mine)
-    if not found and decision.default is not None:
+    flows = tuple(f for f in step.taken if f in mine)
+    if not flows and decision.default is not None:
         return (decision.default.flow.id,)
-    return found
+    return flows
 
 
-def values(choices: Sequence[Choice]) -> dict[str, Any]:
+def setter_values(choices: Sequence[Choice]) -> dict[str, Any]:
     """The output fields for one visit of a setter. Raises `Unplayable`."""
     fields: dict[str, Any] = {}
     demands: list[tuple[Tree, bool]] = []
@@ -150,12 +150,12 @@ def values(choices: Sequence[Choice]) -> dict[str, Any]:
             if fields.setdefault(decision.variable, value) != value:
                 raise Unplayable(f"`{decision.variable}` would need two values at once")
         if code:
-            demands += _demands(decision, flows)
-    fields.update(nested(solve(demands)))
+            demands += _list_demands(decision, flows)
+    fields.update(nest_values(solve_demands(demands)))
     return fields
 
 
-def _demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Tree, bool]]:
+def _list_demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Tree, bool]]:
     """Truth of coded conditions that makes the gateway take exactly `flows`."""
     result: list[tuple[Tree, bool]] = []
     for branch in decision.branches:
@@ -167,7 +167,7 @@ def _demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Tree, boo
     return result
 
 
-def solve(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
+def solve_demands(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
     """Values of variables under which every tree has its required truth value, in every language if
     possible, otherwise in JavaScript. Raises `Unplayable`."""
     names = list(dict.fromkeys(v for tree, _ in demands for v in variables(tree)))
@@ -176,19 +176,19 @@ def solve(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
         if _as_javascript_holds(translated, {}):
             return {}
         raise Unplayable("a condition without variables never changes")
-    candidates = _candidates(demands)
+    candidates = _list_candidates(demands)
     for everywhere in (True, False):
         combinations = itertools.product(candidates, repeat=len(names))
         for combination in itertools.islice(combinations, MAX_TRIES):
             values = dict(zip(names, combination, strict=True))
-            if everywhere and not _everywhere(demands, values):
+            if everywhere and not _holds_everywhere(demands, values):
                 continue
             if _as_javascript_holds(translated, values):
                 return values
     raise Unplayable("no values were found that satisfy the conditions of the run")
 
 
-def _everywhere(demands: Sequence[tuple[Tree, bool]], values: Mapping[Path, Any]) -> bool:
+def _holds_everywhere(demands: Sequence[tuple[Tree, bool]], values: Mapping[Path, Any]) -> bool:
     """Whether the trees have the truth wanted without any conversion."""
     return all(evaluate(tree, values, operators=PORTABLE) is want for tree, want in demands)
 
@@ -197,8 +197,8 @@ def _as_javascript_holds(demands: Sequence[tuple[Tree, bool]], values: Mapping[P
     return all(is_truthy(evaluate(tree, values)) == want for tree, want in demands)
 
 
-def _candidates(demands: Sequence[tuple[Tree, bool]]) -> list[Any]:
-    found: dict[str, Any] = {}
+def _list_candidates(demands: Sequence[tuple[Tree, bool]]) -> list[Any]:
+    candidates: dict[str, Any] = {}
     for tree, _ in demands:
         for literal in constants(tree):
             if isinstance(literal, bool):
@@ -207,13 +207,13 @@ def _candidates(demands: Sequence[tuple[Tree, bool]]) -> list[Any]:
                 [literal, literal + 1, literal - 1] if not isinstance(literal, str) else [literal]
             )
             for value in more:
-                found.setdefault(repr(value), value)
+                candidates.setdefault(repr(value), value)
     if not all(is_plain(tree) and not _asks_if_empty(tree) for tree, _ in demands):
-        _add_collections(demands, found)
-    found.setdefault("True", True)
-    found.setdefault("False", False)
-    found.setdefault("text", OTHERWISE)
-    return list(found.values())
+        _add_collections(demands, candidates)
+    candidates.setdefault("True", True)
+    candidates.setdefault("False", False)
+    candidates.setdefault("text", OTHERWISE)
+    return list(candidates.values())
 
 
 _MOST_MEMBERS = 4
@@ -224,7 +224,7 @@ def _asks_if_empty(tree: Tree) -> bool:
     return any(isinstance(node, Empty) for node in nodes(tree))
 
 
-def _add_collections(demands: Sequence[tuple[Tree, bool]], found: dict[str, Any]) -> None:
+def _add_collections(demands: Sequence[tuple[Tree, bool]], candidates: dict[str, Any]) -> None:
     """Lists and objects of the constants, for what asks lists, and looks up entries."""
     names: list[str] = []
     for tree, _ in demands:
@@ -233,7 +233,7 @@ def _add_collections(demands: Sequence[tuple[Tree, bool]], found: dict[str, Any]
                 from orgflow_ir.languages.feel.reading import members
 
                 names += members(node.tree)
-    single = list(found.values())
+    single = list(candidates.values())
     several: list[Any] = [[value] for value in single] + [[], [OTHERWISE]]
     for name in list(dict.fromkeys(names))[:_MOST_MEMBERS]:
         several += [{name: value} for value in single] + [[{name: value}] for value in single]
@@ -242,10 +242,10 @@ def _add_collections(demands: Sequence[tuple[Tree, bool]], found: dict[str, Any]
     if any(isinstance(v, str) and _DATE.match(v) for v in single):
         several += ["1900-01-01", "2999-12-31"]
     for value in (*several, None):
-        found.setdefault(repr(value), value)
+        candidates.setdefault(repr(value), value)
 
 
-def nested(values: Mapping[Path, Any]) -> dict[str, Any]:
+def nest_values(values: Mapping[Path, Any]) -> dict[str, Any]:
     """The data in which each path has its value. Raises `Unplayable`."""
     result: dict[str, Any] = {}
     for path, value in values.items():
@@ -262,7 +262,7 @@ def _with_lists(value: Any) -> Any:
     """The value with a list in place of each object that has only positions as names."""
     if not isinstance(value, dict):
         return value
-    inside = {name: _with_lists(one) for name, one in value.items()}
+    inside = {name: _with_lists(inner) for name, inner in value.items()}
     if not inside or not all(name.isascii() and name.isdigit() for name in inside):
         return inside
     last = max(map(int, inside))

@@ -78,14 +78,14 @@ class _Side:
     def start(self) -> Markings:
         """All markings before anything visible."""
         starts = self.game.starts(self.process.id)
-        return self._closure(self.game.initial(self.process.id, s) for s in starts)
+        return self._close_markings(self.game.initial(self.process.id, s) for s in starts)
 
-    def _steps(self, state: State) -> Iterator[Step]:
+    def _list_steps(self, state: State) -> Iterator[Step]:
         for step in self.game.enabled(state):
             if not self.left_out.intersection(step.taken):
                 yield step
 
-    def _fire(self, state: State, step: Step) -> State:
+    def _fire_step(self, state: State, step: Step) -> State:
         self.budget.left -= 1
         if self.budget.left < 0:
             raise _Enough
@@ -97,7 +97,7 @@ class _Side:
         if key is None or step.action == "open":
             return None
         if step.element in self.choices:
-            return key, tuple(sorted(_word(self.flows[f]) for f in step.taken))
+            return key, tuple(sorted(_fold_name(self.flows[f]) for f in step.taken))
         return None if isinstance(self.nodes.get(step.element), Gateway) else (key, ())
 
     def _at_once(self, steps: list[Step]) -> Step | None:
@@ -114,34 +114,34 @@ class _Side:
                     return step
         return None
 
-    def _closure(self, states: Iterable[State]) -> Markings:
+    def _close_markings(self, states: Iterable[State]) -> Markings:
         """The markings and those that hidden steps lead to."""
         work = list(states)
         seen = set(work)
-        found: set[State] = set()
+        markings: set[State] = set()
         while work:
             state = work.pop()
-            steps = list(self._steps(state))
+            steps = list(self._list_steps(state))
             first = self._at_once(steps)
             if first is None:
-                found.add(state)
+                markings.add(state)
             for step in steps if first is None else [first]:
                 if self.shows(step) is None:
-                    after = self._fire(state, step)
+                    after = self._fire_step(state, step)
                     if after not in seen:
                         seen.add(after)
                         work.append(after)
-        return frozenset(found)
+        return frozenset(markings)
 
     def after(self, markings: Markings) -> dict[Shown, Markings]:
         """For each visible step that may be next the markings then."""
-        found: dict[Shown, dict[State, None]] = {}
+        successors: dict[Shown, dict[State, None]] = {}
         for state in markings:
-            for step in self._steps(state):
+            for step in self._list_steps(state):
                 shown = self.shows(step)
                 if shown is not None:
-                    found.setdefault(shown, {}).setdefault(self._fire(state, step))
-        return {shown: self._closure(then) for shown, then in sorted(found.items())}
+                    successors.setdefault(shown, {}).setdefault(self._fire_step(state, step))
+        return {shown: self._close_markings(then) for shown, then in sorted(successors.items())}
 
     def ends(self, markings: Markings) -> frozenset[str]:
         """How the run may be over, in words; with stops left out only whether it may end well."""
@@ -170,53 +170,57 @@ def compare_processes(
     """
     budget = _Budget(limit)
     back = {new_id: new_id for new_id in pairs.values()}
-    choices = _choices(old[1], new[1], pairs, silent)
+    choices = _common_choices(old[1], new[1], pairs, silent)
     ends = silent or frozenset()
-    one = _Side(*old, pairs, frozenset(choices), ends, budget)
-    other = _Side(*new, back, frozenset(pairs[c] for c in choices), ends, budget)
-    other.plain = one.plain = not silent
+    first = _Side(*old, pairs, frozenset(choices), ends, budget)
+    second = _Side(*new, back, frozenset(pairs[c] for c in choices), ends, budget)
+    second.plain = first.plain = not silent
     try:
-        return _walk(one, other, {v: k for k, v in pairs.items()}, budget, limit)
+        return _walk_product(first, second, {v: k for k, v in pairs.items()}, budget, limit)
     except _Enough:
         return Behaviour("bounded", limit, f"the limit of {limit} steps was reached")
 
 
-def _walk(
-    one: _Side, other: _Side, olds: Mapping[str, str], budget: _Budget, limit: int
+def _walk_product(
+    first_side: _Side, second_side: _Side, olds: Mapping[str, str], budget: _Budget, limit: int
 ) -> Behaviour:
-    first = (one.start(), other.start())
+    first = (first_side.start(), second_side.start())
     came: dict[tuple[Markings, Markings], tuple[Shown, ...]] = {first: ()}
     queue = deque([first])
     while queue:
         a, b = pair = queue.popleft()
         trace = came[pair]
-        mine, its = one.ends(a), other.ends(b)
-        steps, others = one.after(a), other.after(b)
+        mine, its = first_side.ends(a), second_side.ends(b)
+        steps, others = first_side.after(a), second_side.after(b)
         looked_at = limit - budget.left
 
         def text_of(side: _Side, shown: Shown) -> str:
-            id = olds[shown[0]] if side is one else shown[0]
+            id = olds[shown[0]] if side is first_side else shown[0]
             label = side.nodes[id].label
             return f"{label} → {', '.join(shown[1])}" if shown[1] else label
 
-        rows = [Row(text_of(one, shown), text_of(other, shown)) for shown in trace]
+        rows = [Row(text_of(first_side, shown), text_of(second_side, shown)) for shown in trace]
         for shown in sorted(steps.keys() ^ others.keys()):
-            side = one if shown in steps else other
-            which = "old" if side is one else "new"
+            side = first_side if shown in steps else second_side
+            which = "old" if side is first_side else "new"
             rest = [
-                text_of(other if side is one else one, s)
-                for s in (others if side is one else steps)
+                text_of(second_side if side is first_side else first_side, s)
+                for s in (others if side is first_side else steps)
             ]
             instead = " or ".join(rest[:2]) + (" or …" if len(rest) > 2 else "")
-            instead = instead or " or ".join(sorted(its if side is one else mine)) or "nothing"
+            instead = (
+                instead or " or ".join(sorted(its if side is first_side else mine)) or "nothing"
+            )
             text = text_of(side, shown)
-            row = Row(text, instead, False) if side is one else Row(instead, text, False)
+            row = Row(text, instead, False) if side is first_side else Row(instead, text, False)
             reason = f"`{text}` may occur here only in the {which} version"
             return Behaviour("different", looked_at, reason, (*rows, row))
         if mine != its:
-            said = [" or ".join(sorted(s)) or "the run continues" for s in (mine, its)]
-            reason = f"the runs end differently: {said[0]}, now {said[1]}"
-            return Behaviour("different", looked_at, reason, (*rows, Row(said[0], said[1], False)))
+            endings = [" or ".join(sorted(s)) or "the run continues" for s in (mine, its)]
+            reason = f"the runs end differently: {endings[0]}, now {endings[1]}"
+            return Behaviour(
+                "different", looked_at, reason, (*rows, Row(endings[0], endings[1], False))
+            )
         for shown, then in steps.items():
             after = (then, others[shown])
             if after not in came:
@@ -225,16 +229,16 @@ def _walk(
     return Behaviour("same", limit - budget.left)
 
 
-def _choices(
+def _common_choices(
     old: Process, new: Process, pairs: Mapping[str, str], silent: frozenset[str]
 ) -> list[str]:
     """Ids, in the old process, of choices that both have with the same labels, all different."""
-    mine, its = _labels(old, silent), _labels(new, silent)
+    mine, its = _label_choices(old, silent), _label_choices(new, silent)
     return [id for id, labels in mine.items() if id in pairs and its.get(pairs[id]) == labels]
 
 
-def _labels(process: Process, silent: frozenset[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _label_choices(process: Process, silent: frozenset[str]) -> dict[str, list[str]]:
+    labels: dict[str, list[str]] = {}
     for scope in process.scopes():
         leaving: dict[str, list[Flow]] = {}
         for flow in scope.flows:
@@ -242,11 +246,11 @@ def _labels(process: Process, silent: frozenset[str]) -> dict[str, list[str]]:
                 leaving.setdefault(flow.source, []).append(flow)
         for node in scope.nodes:
             choice = isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive")
-            names = sorted(_word(flow) for flow in leaving.get(node.id, ()))
+            names = sorted(_fold_name(flow) for flow in leaving.get(node.id, ()))
             if choice and len(names) > 1 and all(names) and len(set(names)) == len(names):
-                found[node.id] = names
-    return found
+                labels[node.id] = names
+    return labels
 
 
-def _word(flow: Element) -> str:
+def _fold_name(flow: Element) -> str:
     return " ".join(flow.name.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.legalisation.legalise import legalise
@@ -78,7 +78,7 @@ def _judged(
         return f"it ended with {result.status}, not {wanted}: {result.error}"
     seen = [e.element for e in result.executed if e.element in visible]
     names = {n.id: n.label for n in process.nodes}
-    followed = follow(game, process.id, run.start, seen, run.script, visible)
+    followed = follow_execution(game, process.id, run.start, seen, run.script, visible)
     if not followed.ok:
         did = " → ".join(f"`{names[e]}`" for e in seen) or "nothing"
         return f"the target did {did}, which is not a run of the model ({followed.reason})"

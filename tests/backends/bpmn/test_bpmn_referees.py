@@ -14,7 +14,7 @@ from node_tools import BPMNLINT_PACKAGES, NodeChild, tool
 from shared_data import shared_cases
 from spiff_runs import execute, plain, scripted
 
-from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Task
@@ -88,7 +88,7 @@ def test_spiffworkflow_executes_the_runs_of_the_token_game(shared: Path) -> None
             mine = [s.element for s in run.steps if s.element in tasks and s.action != "open"]
             assert Counter(observed) == Counter(mine), path.name
             assert completed == (run.outcome == "completed"), path.name
-            result = follow(game, process, run.start, observed, run.script, tasks)
+            result = follow_execution(game, process, run.start, observed, run.script, tasks)
             assert result.ok, (path.name, result.reason)
             played += 1
     assert models >= 40

@@ -11,7 +11,7 @@ from orgflow.compiler import compile_model
 from orgflow.passes.parallel_writes import ParallelWritesPass
 from sub_process_models import end, process, start, task
 
-from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Expression, Flow, Model, SubProcess
 from orgflow_ir.pipeline import PassContext
@@ -63,7 +63,7 @@ def test_each_step_is_done_once_until_the_condition_holds(
     done = played(model, engine, registry, data)
     assert done == expected
     game = Game(model, Policy(once=True))
-    assert follow(game, "p", None, done.lower(), {}, set("abcd")).ok
+    assert follow_execution(game, "p", None, done.lower(), {}, set("abcd")).ok
 
 
 def test_it_is_refused_where_nothing_may_be_lost(registry: Registry) -> None:

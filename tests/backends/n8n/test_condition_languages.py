@@ -17,7 +17,7 @@ from text_model import model
 from variable_runs import compiled
 from variable_scenarios import Scenario
 
-from orgflow_ir.flow.token_game.stub_data import solve
+from orgflow_ir.flow.token_game.stub_data import solve_demands
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression, Model
 from orgflow_ir.program.evaluator import evaluate, is_truthy
@@ -176,7 +176,7 @@ def test_data_is_found_that_takes_both_ways(text: str, language: str | None) -> 
     if not list(variables(tree)):
         return
     for wanted in (True, False):
-        assert json.dumps([[*path, v] for path, v in solve([(tree, wanted)]).items()])
+        assert json.dumps([[*path, v] for path, v in solve_demands([(tree, wanted)]).items()])
 
 
 HOSTILE = (

@@ -8,7 +8,7 @@ import pytest
 from orgflow.backends.javascript.expression_code import to_js
 from orgflow.backends.javascript.literals import js_string
 
-from orgflow_ir.flow.token_game.stub_data import Unplayable, nested, solve
+from orgflow_ir.flow.token_game.stub_data import Unplayable, nest_values, solve_demands
 from orgflow_ir.languages.javascript import JavaScriptParser
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
@@ -96,13 +96,13 @@ def test_strings_cannot_end_an_expression(text: str) -> None:
 
 def test_solver_finds_values_and_gives_up_on_contradictions() -> None:
     big, small = parse("amount > 1000"), parse("amount < 10")
-    values = solve([(big, True), (small, False)])
+    values = solve_demands([(big, True), (small, False)])
     assert evaluate(big, values)
     assert not evaluate(small, values)
     with pytest.raises(Unplayable):
-        solve([(big, True), (small, True)])
+        solve_demands([(big, True), (small, True)])
     with pytest.raises(Unplayable):
-        solve([(parse("1 = 2"), True)])
+        solve_demands([(parse("1 = 2"), True)])
 
 
 @pytest.mark.parametrize(
@@ -117,12 +117,12 @@ def test_positions_in_the_data_of_a_run(text: str, data: dict[str, Any] | None) 
     """A list is as long as its last position that is read, within limits."""
     tree = read_condition(Expression(text=text))
     assert tree is not None
-    values = solve([(tree, True)])
+    values = solve_demands([(tree, True)])
     if data is None:
         with pytest.raises(Unplayable):
-            nested(values)
+            nest_values(values)
     else:
-        assert nested(values) == data
+        assert nest_values(values) == data
 
 
 def test_variables_in_order() -> None:
