@@ -65,7 +65,7 @@ from orgflow_ir.plugins.engines import (
     is_address,
     local_engine,
 )
-from orgflow_ir.plugins.guards import given
+from orgflow_ir.plugins.guards import call_guarded
 from orgflow_ir.targets import Emitted
 from orgflow_ir.targets.verification import Verdict, Verification
 
@@ -457,7 +457,7 @@ def _open_runner(
 ) -> Iterator[tuple[Runner | None, Mapping[str, str], str]]:
     """A runner, closed afterwards, the options its engine demands, and the name of the engine; the
     runner is None after an error."""
-    engines: EngineProvider | None = given(backend, "engines", EngineProvider)
+    engines: EngineProvider | None = call_guarded(backend, "engines", EngineProvider)
     if engines is None:
         raise UnsupportedError(f"target `{backend.name}` has no engine to run on")
     local = local_engine(engines, engine)

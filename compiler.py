@@ -22,7 +22,7 @@ from orgflow_ir.model.source import Source, SourceFile
 from orgflow_ir.pipeline import PassContext, Stage
 from orgflow_ir.pipeline.collector import paused_collector
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.plugins.guards import emitted, given
+from orgflow_ir.plugins.guards import call_guarded, emit_guarded
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def emit_files(
 ) -> CompileOutcome:
     """Emit the files of the target."""
     assert outcome.legal is not None
-    return outcome._replace(emitted=emitted(request.target, outcome.legal, ctx))
+    return outcome._replace(emitted=emit_guarded(request.target, outcome.legal, ctx))
 
 
 def report_output_findings(
@@ -215,7 +215,7 @@ def report_output_findings(
     if outcome.legal is None or not backend.target.executes or ctx.has_errors:
         return outcome
     quiet = dataclasses.replace(ctx, _found=[], _advice=[])
-    emitted(backend, outcome.legal, quiet)
+    emit_guarded(backend, outcome.legal, quiet)
     ctx.diagnostics += [
         finding
         for finding in quiet.diagnostics
@@ -231,7 +231,7 @@ def compare_workflows(
     results: list[Verification] = []
     backend, model = request.target, outcome.model
     for file in request.workflows:
-        compared = given(backend, "verify", tuple, model, file, ctx, strict=request.strict)
+        compared = call_guarded(backend, "verify", tuple, model, file, ctx, strict=request.strict)
         if compared is None:
             from orgflow.compilation.usage_errors import UnsupportedError  # of a library call
 
@@ -325,7 +325,7 @@ def emit_despite_errors(model: Model, backend: Backend, ctx: PassContext) -> Emi
         registry=ctx.registry, target=spec, options=options, given=ctx.given, folders=ctx.folders
     )
     legal = legalise(model, spec, quiet, allow_lossy=True)
-    return None if quiet.has_errors else emitted(backend, legal, quiet)
+    return None if quiet.has_errors else emit_guarded(backend, legal, quiet)
 
 
 def _is_blocked(ctx: PassContext) -> bool:

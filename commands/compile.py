@@ -51,7 +51,7 @@ from orgflow.passes.pipelines import FORCEABLE
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
@@ -479,10 +479,11 @@ def _list_unhelpful_options(
     errors = [d for d in findings if d.severity is Severity.ERROR]
     if not errors or any(d.category is Category.INTERNAL for d in errors):
         return
-    codes = listed(sorted({d.code for d in errors}))
+    codes = join_listed(sorted({d.code for d in errors}))
     if options.force:
         yield (
-            f"--force does not help: it permits {listed(sorted(FORCEABLE))}, and the remaining "
+            f"--force does not help: it permits {join_listed(sorted(FORCEABLE))}, and the "
+            "remaining "
             f"errors are {codes}"
         )
     if options.allow_lossy:

@@ -43,7 +43,7 @@ from orgflow_ir.diagnostics.core_rules import FaultySuppression, InvalidConfigur
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.reporting.suppression import Suppression, faults
+from orgflow_ir.reporting.suppression import Suppression, find_fault
 
 TOP_LEVEL = (*SETTINGS, "cache", TARGETS, "model", "suppress")
 """The keys of the file."""
@@ -183,7 +183,7 @@ def _parse_entry(
             )
             return None
     name, reason = item.get("rule", ""), item.get("reason", "").strip()
-    wrong = faults(name, reason, rules) if name else "it names no rule"
+    wrong = find_fault(name, reason, rules) if name else "it names no rule"
     if wrong is not None:
         ctx.emit(
             FaultySuppression,

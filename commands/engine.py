@@ -13,7 +13,7 @@ from orgflow.commands.session import end_command
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import RunnerError
 from orgflow_ir.plugins.engines import EngineProvider, LocalServer, RunningServer
-from orgflow_ir.plugins.guards import given
+from orgflow_ir.plugins.guards import call_guarded
 
 MISUSE = 2
 
@@ -21,7 +21,7 @@ MISUSE = 2
 def find_engines(target: str) -> EngineProvider:
     """The engines of a target. Raises `click.UsageError` if it has none."""
     backend, _ = resolve_target(target, Registry())
-    engines: EngineProvider | None = given(backend, "engines", EngineProvider)
+    engines: EngineProvider | None = call_guarded(backend, "engines", EngineProvider)
     if engines is None:
         raise click.UsageError(f"target `{backend.name}` has no engine to run on")
     return engines

@@ -103,9 +103,9 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     Raises: click.UsageError: the options cannot be combined.
     """
     from orgflow_ir.plugins.executions import ExecutionReader
-    from orgflow_ir.plugins.guards import given
+    from orgflow_ir.plugins.guards import call_guarded
 
-    reader: ExecutionReader | None = given(asked.backend, "executions", ExecutionReader)
+    reader: ExecutionReader | None = call_guarded(asked.backend, "executions", ExecutionReader)
     if reader is None:
         raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
     query = _parse_query(pull, reader)

@@ -15,8 +15,8 @@ from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.facts import all_statements
 from orgflow_ir.model import Model
-from orgflow_ir.model.element_names import listed
-from orgflow_ir.reporting.text_reporter import printable, summary
+from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.reporting.text_reporter import make_printable, summarise_findings
 from orgflow_ir.targets.artifact import Artifact
 
 _SECTIONS = (
@@ -84,7 +84,7 @@ def render_html(
     diagnostics: Sequence[Diagnostic],
 ) -> str:
     """The same as a self-contained page; boxes can be ticked and print in their state."""
-    title = printable(models[0].label if len(models) == 1 else source)
+    title = make_printable(models[0].label if len(models) == 1 else source)
     parts = []
     for section in _list_sections(source, target, models, artifacts, diagnostics):
         parts.append(f"<h{section.level}>{_escape_html(section.title)}</h{section.level}>")
@@ -142,7 +142,7 @@ def _list_sections(
     diagnostics: Sequence[Diagnostic],
 ) -> Iterator[Section]:
     lines = [("source", source, True), ("target", target, True)]
-    lines.append(("found", summary(diagnostics), False))
+    lines.append(("found", summarise_findings(diagnostics), False))
     if artifacts is None:
         lines.append(("result", "nothing, because of the errors below", False))
     else:
@@ -207,7 +207,7 @@ def _join_credentials(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, st
         )
     for (what, how), steps in steps_of.items():
         if len(steps) > 1:
-            yield f"{listed(steps)} need {what}", how.replace("in the node", "in these nodes")
+            yield f"{join_listed(steps)} need {what}", how.replace("in the node", "in these nodes")
         else:
             yield (f"{steps[0]} needs {what}" if steps[0] != what else what), how
 
@@ -230,13 +230,13 @@ def _help_suffix(how: str) -> str:
 
 def _markdown_text(text: str) -> str:
     """Text of a model as Markdown text: it may neither break the table nor become markup."""
-    folded = printable(text).replace("\\", "\\\\").replace("|", "\\|")
+    folded = make_printable(text).replace("\\", "\\\\").replace("|", "\\|")
     return folded.replace("<", "&lt;").replace("[", "\\[")
 
 
 def _markdown_code(text: str) -> str:
-    return printable(text).replace("`", "'")
+    return make_printable(text).replace("`", "'")
 
 
 def _escape_html(text: str) -> str:
-    return re.sub(r"`([^`]*)`", r"<b>\1</b>", html.escape(printable(text), quote=False))
+    return re.sub(r"`([^`]*)`", r"<b>\1</b>", html.escape(make_printable(text), quote=False))

@@ -60,7 +60,7 @@ from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend, Runner, RunnerError
 from orgflow_ir.plugins.engines import LOCAL, MODEL, RemoteError
-from orgflow_ir.plugins.guards import emitted
+from orgflow_ir.plugins.guards import emit_guarded
 from orgflow_ir.reporting.json_reporter import diagnostics_data
 from orgflow_ir.targets.artifact import Emitted
 
@@ -181,7 +181,7 @@ def _replay_executions(
     files = None
     if outcome.legal is not None:
         quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
-        files = emitted(target.backend, outcome.legal, quiet)
+        files = emit_guarded(target.backend, outcome.legal, quiet)
         if files is None:
             ctx.diagnostics.extend(quiet.diagnostics)
     asked = Asked(
@@ -293,7 +293,7 @@ class _Runs:
                     write_page, options.html, model, shown, ctx, backend, None, (), engine.name
                 )
             return text, server_exit_code(session, backend)
-        files = emitted(backend, legal, ctx)
+        files = emit_guarded(backend, legal, ctx)
         if files is None:
             return self._report_failed_output(path, engine, ctx)
         report = replay_model(

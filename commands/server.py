@@ -26,7 +26,7 @@ from orgflow_ir.plugins.engines import (
     local_engine,
     looks_like_server,
 )
-from orgflow_ir.plugins.guards import given
+from orgflow_ir.plugins.guards import call_guarded
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,7 +50,7 @@ def environment_variable(backend: str, what: str) -> str:
 
 def deployer_of(backend: Backend) -> Deployer:
     """The deployer of a target. Raises `click.UsageError` if it has none."""
-    deployer: Deployer | None = given(backend, "deployer", Deployer)
+    deployer: Deployer | None = call_guarded(backend, "deployer", Deployer)
     if deployer is None:
         raise click.UsageError(f"target `{backend.name}` does not support deployment")
     return deployer
@@ -73,7 +73,7 @@ def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, s
 
 def _running_here(backend: Backend) -> str:
     """How to name the server of this machine, if it is running."""
-    engines: EngineProvider | None = given(backend, "engines", EngineProvider)
+    engines: EngineProvider | None = call_guarded(backend, "engines", EngineProvider)
     local = engines.local_server() if engines is not None else None
     running = local.running() if local is not None else None
     if running is None:
@@ -153,7 +153,7 @@ def engine_runner(
         raise click.UsageError(
             f"there is no engine `{engine}`; use {LOCAL}, {MODEL}, or the URL of a server{meant}"
         )
-    engines: EngineProvider | None = given(backend, "engines", EngineProvider)
+    engines: EngineProvider | None = call_guarded(backend, "engines", EngineProvider)
     if engine is None or not is_address(engine):
         if engines is None:
             raise click.UsageError(f"target `{backend.name}` has no engine to run on")

@@ -20,7 +20,7 @@ from orgflow_ir.reporting.suppression import (
     Suppression,
     carries_any,
     in_model,
-    mark,
+    mark_suppressed,
     report_unused,
 )
 
@@ -181,7 +181,7 @@ class Acceptance:
         self, suppressions: Sequence[Suppression], labels: Mapping[str, str], ctx: PassContext
     ) -> set[int]:
         """Mark what is suppressed; the positions of the suppressions that were needed."""
-        marked, used = mark(ctx.diagnostics, suppressions, labels)
+        marked, used = mark_suppressed(ctx.diagnostics, suppressions, labels)
         ctx.diagnostics[:] = [
             new if self._errors or new.severity is not Severity.ERROR else old
             for old, new in zip(ctx.diagnostics, marked, strict=True)

@@ -32,7 +32,7 @@ from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model.source import SourceFile, SourceKind
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.plugins.guards import given
+from orgflow_ir.plugins.guards import call_guarded
 from orgflow_ir.reporting.json_reporter import diagnostics_data
 from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.targets.verification import VERIFICATION_VERSION, Difference, Verification
@@ -145,7 +145,7 @@ def _compare_models(
         return []
     results: list[Verification] = []
     for (request, ctx), files in zip(requests, _link_models(requests, backend), strict=True):
-        compared = given(
+        compared = call_guarded(
             backend, "verify", tuple, request.model, source, ctx, strict=request.strict,
             emitted=files,
         )  # fmt: skip

@@ -17,7 +17,7 @@ from orgflow_ir.pipeline.agent_services import ReadsAhead
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.services import ServiceError, Services
 from orgflow_ir.plugins.agents import Agent, Document, GapAgent, ModelAgent
-from orgflow_ir.plugins.guards import fault, leaf_name
+from orgflow_ir.plugins.guards import leaf_name, registration_fault
 
 
 def choose_agents(wanted: Iterable[str | Agent], registry: Leaves) -> tuple[GapAgent, ...]:
@@ -49,7 +49,7 @@ def choose_drafter(wanted: str | Agent, registry: Leaves) -> ModelAgent:
 
 def _find_agent(wanted: str | Agent, registry: Leaves) -> Agent:
     if not isinstance(wanted, str):
-        wrong = fault(wanted, Agent)
+        wrong = registration_fault(wanted, Agent)
         if wrong is not None:
             raise UnsupportedError(f"this cannot be used as an agent: {wrong}")
         return wanted
@@ -103,7 +103,7 @@ def list_model_texts(model: Model) -> tuple[str, ...]:
 def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
     """The model that an agent produces from documents, its evidence compared with them; `None`
     after an error."""
-    from orgflow_ir.filling.agent_guards import AgentFailure, produced  # as above
+    from orgflow_ir.filling.agent_guards import AgentFailure, produce_model  # as above
     from orgflow_ir.filling.evidence_check import check_evidence
 
     texts = {document.name: document.text for document in documents}
@@ -114,7 +114,7 @@ def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassConte
         return texts.get(name) if name in texts or store is None else store.text(name)
 
     try:
-        model = produced(agent, documents, ctx)
+        model = produce_model(agent, documents, ctx)
         if model is not None:
             check_evidence(model, text_of, ctx)
     except AgentFailure as failure:

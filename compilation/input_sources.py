@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from orgflow.compilation.usage_errors import InputError, TooLargeError
 
-from orgflow_ir.model.characters import writable
+from orgflow_ir.model.characters import replace_unwritable
 from orgflow_ir.model.source import Source, SourceFile, SourceFolder, SourceStream
 
 MOST_BYTES = 256 * 1024 * 1024
@@ -25,7 +25,7 @@ STDIN = "<stdin>"
 def source_name(path: str) -> str:
     """The name of the file at a path in findings and models, as text, which a file name on Linux
     need not be."""
-    return STDIN if path == "-" else writable(path)
+    return STDIN if path == "-" else replace_unwritable(path)
 
 
 @contextmanager

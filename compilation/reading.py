@@ -10,7 +10,7 @@ from orgflow.compilation.usage_errors import InputError, UnknownName
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, UnknownFormat, UnreadableInput
 from orgflow_ir.model import Model
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import (
     HEAD_BYTES,
@@ -24,7 +24,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.outside import is_ours
 from orgflow_ir.plugins.contracts import Backend, Frontend
-from orgflow_ir.plugins.guards import parsed, sniffed
+from orgflow_ir.plugins.guards import parse_guarded, sniff_guarded
 
 FILE_KINDS = frozenset({SourceKind.BYTES, SourceKind.STREAM})
 """The kinds of sources in which a file can be passed to a frontend."""
@@ -115,7 +115,7 @@ def parse_source(
 ) -> Model | None:
     """The model that a frontend reads from the result of `select_frontend`, or `None`."""
     ctx.options = {**ctx.options, "diagram": diagram}
-    return parsed(frontend, source, ctx)
+    return parse_guarded(frontend, source, ctx)
 
 
 class SourceOffer:
@@ -151,19 +151,19 @@ class SourceOffer:
         bytes are left and it is too large for them."""
         source = self._source
         if isinstance(source, SourceFolder):
-            return [f for f in fitting if sniffed(f, source, ctx)]
+            return [f for f in fitting if sniff_guarded(f, source, ctx)]
         head = source.data if isinstance(source, SourceFile) else source.head
         streams = [f for f in fitting if SourceKind.STREAM in f.accepts]
         names = {
             f.name for f in streams
-            if sniffed(f, SourceFile(source.path, head[:HEAD_BYTES]).stream(), ctx)
+            if sniff_guarded(f, SourceFile(source.path, head[:HEAD_BYTES]).stream(), ctx)
         }  # fmt: skip
         rest = [f for f in fitting if f not in streams]
         # What comes only once stays unread where a reader of streams wants it.
         once = isinstance(source, SourceStream) and not source.seekable()
         if rest and not (names and once):
             try:
-                names.update(f.name for f in rest if sniffed(f, self.to_parse(f), ctx))
+                names.update(f.name for f in rest if sniff_guarded(f, self.to_parse(f), ctx))
             except InputError:
                 if not names:
                     raise
@@ -206,7 +206,7 @@ def select_frontend(
     if len(fitting) == 1:
         return fitting[0], offer.to_parse(fitting[0])
     if fitting:
-        names = listed((f"`{f.name}`" for f in fitting), last="or")
+        names = join_listed((f"`{f.name}`" for f in fitting), last="or")
         why = f"{source.path} may be in the format of {names}"
     else:
         why = f"the format of {source.path} cannot be determined from its suffix and its content"

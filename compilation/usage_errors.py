@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 
 
 class InputError(Exception):
@@ -35,7 +35,7 @@ class UnknownProcess(UnknownName):
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__("process", name, known)
-        existing = f"the model has {listed(f'`{process}`' for process in known) or 'none'}"
+        existing = f"the model has {join_listed(f'`{process}`' for process in known) or 'none'}"
         near = suggest_name(name, known)
         hint = f"{near} {existing}" if near.startswith("did") else existing
         self.args = (f"no process `{name}`; {hint}",)

@@ -21,7 +21,7 @@ from orgflow.evaluation.tables import csv_text
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.flow.concurrency.model_concurrency import concurrent_waits
 from orgflow_ir.model import Model
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
 from orgflow_ir.plugins.engines import RemoteError
@@ -206,7 +206,7 @@ def _row(
         beside = list(concurrent_waits(model, ctx))
         named = [f"{ctx.name(w.element)} ({w.element.construct}): {w.reason}" for w in beside]
         more = [f"{len(named) - _SHOWN} more"] if len(named) > _SHOWN else []
-        row["waits_beside"] = listed([*named[:_SHOWN], *more]) if named else ""
+        row["waits_beside"] = join_listed([*named[:_SHOWN], *more]) if named else ""
     if model is None or not compiled:
         return row | _refused(ctx, model)
     elements = {n.id: n for scope in model.scopes() for n in scope.nodes}

@@ -10,7 +10,7 @@ from orgflow.passes.wording import Namer
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import CallActivity, Event, Model, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -346,7 +346,8 @@ def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> N
     elif len(starts) > 1:
         ctx.emit(
             EventSubProcessStart,
-            f"{what} has {len(starts)} start events: {listed(namer.name(s.id) for s in starts)}",
+            f"{what} has {len(starts)} start events: "
+            f"{join_listed(namer.name(s.id) for s in starts)}",
             element=scope,
             help="use a separate event sub-process for each of them",
         )

@@ -13,7 +13,7 @@ from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Model, Opaque, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.model.timer_values import Cycle, Duration, Moment
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -171,7 +171,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         if node.position == "start" and not node.definitions:
             blank.append(node)
         if len(node.definitions) > 1:
-            kinds = listed(dict.fromkeys(f"`{d.kind}`" for d in node.definitions))
+            kinds = join_listed(dict.fromkeys(f"`{d.kind}`" for d in node.definitions))
             ctx.emit(
                 SeveralTriggers,
                 f"{ctx.full_name(node)} has {len(node.definitions)} triggers: {kinds}",
@@ -183,7 +183,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         ctx.emit(
             SeveralBlankStarts,
             f"{ctx.name(scope)} has {len(blank)} start events without a trigger: "
-            f"{listed(ctx.name(s) for s in blank)}",
+            f"{join_listed(ctx.name(s) for s in blank)}",
             element=scope,
             help="give each a trigger, or use only one of them",
         )

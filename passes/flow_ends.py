@@ -10,7 +10,7 @@ from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.flow.nets.wiring import Wiring
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -191,7 +191,7 @@ def _dangling(
         else:
             ends.append(f"{word} nowhere")
     attached = attachment(flow, here, scope, model)
-    gone = f", but there is no {listed(lost, last='and no')}" if lost else ""
+    gone = f", but there is no {join_listed(lost, last='and no')}" if lost else ""
     matters = flow.source in reached or flow.target in reached
     ctx.emit(
         DanglingFlow,
@@ -219,7 +219,7 @@ def _as_drawn(attached: Attachment, ctx: PassContext) -> str:
     """What to do about a flow whose drawn ends are at shapes."""
     if attached.sure:
         return f"attach it {_to_where(attached, ctx)}, next to which it is drawn"
-    near = listed([ctx.name(node) for node in attached.near], last="or")
+    near = join_listed([ctx.name(node) for node in attached.near], last="or")
     return f"attach it to {near}: it is drawn near each of them"
 
 

@@ -12,7 +12,7 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.nets.wiring import Wiring, is_handler
 from orgflow_ir.model import Event, Flow, Gateway, Model, Opaque, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -185,7 +185,7 @@ def _needs_way_in(node: ModelNode) -> bool:
 
 
 def _fake_join(node: ModelNode, into: list[Flow], ctx: PassContext) -> None:
-    sources = listed(dict.fromkeys(ctx.name(f.source) for f in into))
+    sources = join_listed(dict.fromkeys(ctx.name(f.source) for f in into))
     ctx.emit(
         FakeJoin,
         f"{len(into)} flows lead to {ctx.name(node)} (from {sources}): it does not wait for all "
@@ -197,7 +197,7 @@ def _fake_join(node: ModelNode, into: list[Flow], ctx: PassContext) -> None:
 
 
 def _split(node: ModelNode, plain: list[Flow], ctx: PassContext) -> None:
-    targets = listed(dict.fromkeys(ctx.name(f.target) for f in plain))
+    targets = join_listed(dict.fromkeys(ctx.name(f.target) for f in plain))
     ctx.emit(
         ImplicitSplit,
         f"{len(plain)} flows leave {ctx.name(node)} (to {targets}): all of them are taken",

@@ -20,7 +20,7 @@ from orgflow_ir.diagnostics import Category, Related, Rule, Severity, Step
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Gateway, Model, Process, Scope
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
 
 
@@ -160,7 +160,7 @@ def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
     gate = isinstance(node, Gateway)
     what = (namer.follows(net, fault.join) if gate else name) or f"what comes after {name}"
     come = [namer.source(f) for f in arrivals(fault, graph)]
-    some = listed(dict.fromkeys(come)) if come else "what leads there"
+    some = join_listed(dict.fromkeys(come)) if come else "what leads there"
     waits = "does not wait for the other"
     if isinstance(node, Gateway):
         through = node.gateway_kind == "exclusive"

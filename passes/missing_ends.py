@@ -11,7 +11,7 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.nets.wiring import Wiring, is_handler
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 _SHOWN = 4
@@ -65,7 +65,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         names.append(f"{len(last) - _SHOWN} more")
     ctx.emit(
         NoEnd,
-        f"{ctx.name(scope)} has no end event; it ends after {listed(names)}",
+        f"{ctx.name(scope)} has no end event; it ends after {join_listed(names)}",
         element=scope,
         help="add an end event after each last step",
     )

@@ -21,7 +21,7 @@ from orgflow_ir.diagnostics import Fix, Severity, apply
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.soundness import Analysis, Fault, Property, analyse
 from orgflow_ir.model import CallActivity, Event, Gateway, Model
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.provenance import elements_by_id
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.spec import Illegal, TargetSpec
@@ -124,7 +124,7 @@ class Repairs:
             refusals = _refusals(apply(self.model, candidate.fix), target, ctx)
             parts = [name for id, name in refusals.items() if id not in self._refused]
             if parts:
-                text = f"{candidate.advice} ({target.name} does not support {listed(parts)})"
+                text = f"{candidate.advice} ({target.name} does not support {join_listed(parts)})"
                 candidate = candidate._replace(advice=text)
             found.append((bool(parts), candidate))
         return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]

@@ -16,7 +16,7 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.flow.nets.net import Net
 from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Node, Task
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 
 _SPLITS = {
     "exclusive": ", since {} takes only one of its branches",
@@ -108,7 +108,7 @@ class Candidates(ScopeRepair):
     def _raced(self, split: str, flows: Sequence[Flow]) -> Candidate:
         """An event-based gateway before events that race."""
         node, name = self.graph.nodes[split], self.namer.name
-        events = listed(name(f.target) for f in flows)
+        events = join_listed(name(f.target) for f in flows)
         draft = self.draft()
         if isinstance(node, Gateway) and len(flows) == len(self.graph.flows_out(split)):
             draft.replace(node.replace(gateway_kind="event"))

@@ -10,7 +10,7 @@ from orgflow.passes.wording import Namer
 from orgflow_ir.diagnostics import Applicability, Fix
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Scope
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.rewriter import Rewriter
 
 KINDS = {"exclusive": "an exclusive", "parallel": "a parallel", "inclusive": "an inclusive"}
@@ -65,7 +65,7 @@ class ScopeRepair:
         draft = self.draft()
         some = len(into) < len(self.graph.flows_in(node))
         what = (
-            f"what comes from {listed(dict.fromkeys(self.namer.source(f) for f in into))}"
+            f"what comes from {join_listed(dict.fromkeys(self.namer.source(f) for f in into))}"
             if some
             else ("the branches")
         )

@@ -7,7 +7,7 @@ from typing import Literal
 
 from orgflow_ir.flow.nets.net import FIRST, Net
 from orgflow_ir.model import Element, Flow, Gateway
-from orgflow_ir.model.element_names import ElementNames, listed
+from orgflow_ir.model.element_names import ElementNames, join_listed
 from orgflow_ir.model.records import NamedTuple
 
 
@@ -67,8 +67,8 @@ class Namer(ElementNames):
         different = list(dict.fromkeys(told))
         if len(told) > 1 and all(way.kind == "flow" for way in told):
             number = "the" if len(different) > 1 else str(len(told))
-            return f"{number} flows to {listed(way.target for way in different)}"
-        return listed(way.text for way in different)
+            return f"{number} flows to {join_listed(way.target for way in different)}"
+        return join_listed(way.text for way in different)
 
     def comes_from(self, net: Net, arc: int) -> Branch:
         """The last step of a branch that ends with `arc`: the nearest labelled step before it."""

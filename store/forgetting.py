@@ -11,7 +11,7 @@ from typing import NamedTuple
 from orgflow.store.columns import content_hash, embedded_text, storable_text
 
 from orgflow_ir.model.message import Message, Person
-from orgflow_ir.plugins.message_stores import seconds
+from orgflow_ir.plugins.message_stores import seconds_since_epoch
 
 REMOVED = "[removed]"
 """The replacement of a name or an address."""
@@ -192,7 +192,11 @@ def select_admitted(
     receivers, and none older than `since`, in seconds since 1970."""
     kept = []
     for message in messages:
-        if since is not None and message.date is not None and seconds(message.date) < since:
+        if (
+            since is not None
+            and message.date is not None
+            and seconds_since_epoch(message.date) < since
+        ):
             continue
         if forgotten:
             sender = message.sender

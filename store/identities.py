@@ -10,7 +10,7 @@ from typing import NamedTuple
 from orgflow.store.columns import content_hash, storable_text
 
 from orgflow_ir.model.message import Message
-from orgflow_ir.plugins.message_stores import seconds
+from orgflow_ir.plugins.message_stores import seconds_since_epoch
 
 
 class Identity(NamedTuple):
@@ -41,7 +41,7 @@ def identity_of(message: Message) -> Identity:
     """The identity of a message that a store is given."""
     return Identity(
         storable_text(message.sender.key) if message.sender is not None else "",
-        seconds(message.date) if message.date is not None else None,
+        seconds_since_epoch(message.date) if message.date is not None else None,
         content_hash(message.text),
     )
 

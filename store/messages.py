@@ -46,7 +46,7 @@ from orgflow_ir.plugins.message_stores import (
     Forgotten,
     MessageStorage,
     StoreError,
-    seconds,
+    seconds_since_epoch,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class MessageStore(MessageStorage):
         return (
             number,
             storable_text(m.id),
-            seconds(m.date) if m.date is not None else None,
+            seconds_since_epoch(m.date) if m.date is not None else None,
             m.date.isoformat() if m.date is not None else None,
             m.channel,
             self._person(m.sender) if m.sender is not None else None,
@@ -371,7 +371,7 @@ class MessageStore(MessageStorage):
         """Delete all messages older than a date (retention); returns their number."""
         with self._writing():
             rows = self._db.execute(
-                "SELECT n FROM messages WHERE at < ?", (seconds(date),)
+                "SELECT n FROM messages WHERE at < ?", (seconds_since_epoch(date),)
             ).fetchall()
             self._delete([n for (n,) in rows])
             self._db.execute(
@@ -379,7 +379,7 @@ class MessageStore(MessageStorage):
                 "(SELECT sender FROM messages WHERE sender IS NOT NULL)"
             )
             self._db.execute("DELETE FROM retention")
-            self._db.execute("INSERT INTO retention VALUES (?)", (seconds(date),))
+            self._db.execute("INSERT INTO retention VALUES (?)", (seconds_since_epoch(date),))
         self._forget()
         return len(rows)
 

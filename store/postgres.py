@@ -45,7 +45,7 @@ from orgflow_ir.plugins.message_stores import (
     Forgotten,
     MessageStorage,
     StoreError,
-    seconds,
+    seconds_since_epoch,
     words_of,
 )
 from orgflow_ir.plugins.packages import install_command
@@ -371,14 +371,16 @@ class PostgresStore(MessageStorage):
         async def delete() -> int:
             async with self._connection.transaction():
                 done = await self._connection.execute(
-                    "DELETE FROM messages WHERE at < $1", seconds(date)
+                    "DELETE FROM messages WHERE at < $1", seconds_since_epoch(date)
                 )
                 await self._connection.execute(
                     "DELETE FROM people WHERE NOT EXISTS (SELECT 1 FROM receivers WHERE person = "
                     "people.n) AND NOT EXISTS (SELECT 1 FROM messages WHERE sender = people.n)"
                 )
                 await self._connection.execute("DELETE FROM retention")
-                await self._connection.execute("INSERT INTO retention VALUES ($1)", seconds(date))
+                await self._connection.execute(
+                    "INSERT INTO retention VALUES ($1)", seconds_since_epoch(date)
+                )
                 return _affected_rows(done)
 
         count = self._run(delete())
@@ -605,7 +607,7 @@ def _row_of_message(id_: str, m: Message, people: dict[str, int]) -> tuple[Any, 
     subject, body = storable_text(m.subject), storable_text(m.body)
     return (
         id_,
-        seconds(m.date) if m.date is not None else None,
+        seconds_since_epoch(m.date) if m.date is not None else None,
         m.date.isoformat() if m.date is not None else None,
         m.channel,
         people[storable_text(m.sender.key)] if m.sender is not None else None,

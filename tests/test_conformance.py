@@ -19,7 +19,7 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.lowering.common import mixed_gateways
 from orgflow_ir.model import Model, Opaque, Task
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
@@ -30,9 +30,12 @@ from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.testing import ContractError, check_backend, check_pass, check_runs
 from orgflow_ir.testing.conformance.minimal_models import minimal_model
 from orgflow_ir.testing.conformance.odd_models import HOSTILE, odd_models
-from orgflow_ir.testing.conformance.shapes import shape, shapes
+from orgflow_ir.testing.conformance.shapes import build_shape, list_shapes
 
-SMALL = [("a task", minimal_model("task.abstract")), ("a choice", shape("s>x1 x1>A:One x1>e:Two"))]
+SMALL = [
+    ("a task", minimal_model("task.abstract")),
+    ("a choice", build_shape("s>x1 x1>A:One x1>e:Two")),
+]
 TABLE: dict[str, Any] = {
     "task": Legal(),
     "event": Illegal("no others"),
@@ -61,11 +64,11 @@ def broken(**fields: Any) -> Backend:
 def test_shapes_and_odd_models_are_well_formed(registry: Registry) -> None:
     from orgflow.compiler import check_model
 
-    for name, model in (*shapes(), *odd_models()):
+    for name, model in (*list_shapes(), *odd_models()):
         ctx = PassContext(registry=registry)
         check_model(model, ctx)
         assert not ctx.has_errors, (name, ctx.diagnostics)
-        assert violations(model) == frozenset()
+        assert list_violations(model) == frozenset()
         assert enumerate_runs(model, "process").runs
     assert len(set(HOSTILE)) == len(HOSTILE)
 

@@ -14,7 +14,7 @@ from orgflow.compilation.reading import load_model
 from shared_data import shared_cases, shared_data
 
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Lane, Model, Process, Task
-from orgflow_ir.model.element_names import ElementNames, ordinal
+from orgflow_ir.model.element_names import ElementNames, ordinal_word
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -113,7 +113,7 @@ def test_what_nothing_tells_apart_is_counted() -> None:
     assert names.name("t2") == "the third unlabelled task in `Order`"
     assert names.name("t10") == "the 11th unlabelled task in `Order`"
     assert names.name("q") == "the second process"
-    assert [ordinal(n) for n in (1, 10, 13, 21, 22, 112)] == [
+    assert [ordinal_word(n) for n in (1, 10, 13, 21, 22, 112)] == [
         "first", "tenth", "13th", "21st", "22nd", "112th",
     ]  # fmt: skip
 

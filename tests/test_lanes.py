@@ -11,7 +11,7 @@ from orgflow.backends.mermaid.flowchart import flowchart
 from orgflow_ir.layout.compose import model_group
 from orgflow_ir.model import Event, EventDefinition, Flow, Lane, Model, Process, Task
 from orgflow_ir.model.lanes import in_circles, outermost_first
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -51,8 +51,8 @@ def test_a_circle_begins_at_its_first_lane() -> None:
 
 def test_a_pass_must_not_put_lanes_into_themselves() -> None:
     assert in_circles((*CIRCLE, Lane(id="c", parent="b"))) == ("a", "b")
-    assert any("inside itself" in text for text in violations(model(CIRCLE)))
-    assert not violations(model((Lane(id="a"), Lane(id="b", parent="a"))))
+    assert any("inside itself" in text for text in list_violations(model(CIRCLE)))
+    assert not list_violations(model((Lane(id="a"), Lane(id="b", parent="a"))))
 
 
 @pytest.mark.parametrize("host", ["gone", "self", "other"])

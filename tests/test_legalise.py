@@ -9,7 +9,7 @@ from orgflow.backends.asl.target import ASL_TARGET
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 
 from orgflow_ir.diagnostics import Diagnostic, Related, Severity
-from orgflow_ir.legalisation.legalise import legalise, lower
+from orgflow_ir.legalisation.legalise import legalise, ranks_below
 from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
 from orgflow_ir.model import (
     Event,
@@ -347,7 +347,7 @@ def test_findings_carry_the_source_element_and_its_place() -> None:
     ],
 )
 def test_multisets_of_ranks(after: dict[int, int], before: dict[int, int], is_lower: bool) -> None:
-    assert lower(after, before) is is_lower
+    assert ranks_below(after, before) is is_lower
 
 
 # -- elements that were drawn --------------------------------------------------------------------

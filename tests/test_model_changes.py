@@ -19,7 +19,7 @@ from orgflow_ir.model import (
     Process,
     Task,
 )
-from orgflow_ir.targets.comparison import Change, Comparison, problems
+from orgflow_ir.targets.comparison import Change, Comparison, list_problems
 from orgflow_ir.targets.comparison_text import comparison_text
 
 NODES: tuple[Node, ...] = (
@@ -125,7 +125,7 @@ def test_swapped_branches() -> None:
     text = comparison_text(found)
     assert "    In stock? → No                       In stock? → No\n" in text
     assert "≠ Order more                           Ship\n" in text
-    assert any("may occur here only" in line for line in problems(found))
+    assert any("may occur here only" in line for line in list_problems(found))
 
 
 def test_a_step_put_in_and_one_taken_out() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from orgflow_ir.diagnostics import Category, Fix, Rule, Severity
 from orgflow_ir.model import Event, Flow, Model, Process, Task
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import (
     Pass,
     PassContext,
@@ -87,7 +87,7 @@ def test_a_pass_that_breaks_the_model_is_named(verify: bool) -> None:
 def test_what_was_broken_before_is_not_the_fault_of_a_pass() -> None:
     ctx = PassContext()
     dangling = model(Flow(id="f", source="s", target="nowhere"))
-    assert violations(dangling)
+    assert list_violations(dangling)
     PassManager((Rename(),), verify=True).run(dangling, ctx)
     assert ctx.diagnostics == []
 

@@ -116,7 +116,7 @@ def test_gaps_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_states_of_compensated_work_are_explored_once(monkeypatch: pytest.MonkeyPatch) -> None:
     explored: list[str] = []
     plans: list[str] = []
-    find_started, plan = undoing._find_started, undoing._planned
+    find_started, plan = undoing._find_started, undoing._plan_process
 
     def count_explored(plan: undoing.Plan, model: Model, ctx: PassContext) -> bool:
         explored.append(plan.process.id)
@@ -127,7 +127,7 @@ def test_the_states_of_compensated_work_are_explored_once(monkeypatch: pytest.Mo
         return plan(process, model, ctx)  # type: ignore[arg-type]
 
     monkeypatch.setattr(undoing, "_find_started", count_explored)
-    monkeypatch.setattr(undoing, "_planned", count_plan)
+    monkeypatch.setattr(undoing, "_plan_process", count_plan)
     ctx = compile_text(compensated_branches_model())
     assert len(plans) > 3, "lowerings rewrite the model in several rounds"
     assert explored == ["p"]

@@ -26,7 +26,12 @@ from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Reporter
 from orgflow_ir.reporting.json_reporter import JsonReporter
 from orgflow_ir.reporting.sarif_reporter import SarifReporter
-from orgflow_ir.reporting.text_reporter import TextReporter, _line, printable, summary
+from orgflow_ir.reporting.text_reporter import (
+    TextReporter,
+    _read_line,
+    make_printable,
+    summarise_findings,
+)
 
 SOURCE = b'<a>\n  <task id="ship" name="Ship order" />\n</a>\n'
 
@@ -139,7 +144,7 @@ def test_a_label_cannot_drive_the_terminal() -> None:
     assert "\x9b" not in said
     assert "\u202e" not in said
     assert "\n# x" not in said
-    assert printable("a\x1bb\nc") == "a\\x1bb c"
+    assert make_printable("a\x1bb\nc") == "a\\x1bb c"
 
 
 def test_many_infos_of_one_code_are_folded_unless_verbose() -> None:
@@ -175,7 +180,9 @@ def test_errors_come_first_then_by_place() -> None:
 )
 def test_summary(severities: str, inputs: tuple[str, ...], expected: str) -> None:
     kinds = {"e": Severity.ERROR, "w": Severity.WARNING, "i": Severity.INFO}
-    assert summary([diagnostic(severity=kinds[s]) for s in severities], inputs) == expected
+    assert (
+        summarise_findings([diagnostic(severity=kinds[s]) for s in severities], inputs) == expected
+    )
 
 
 def test_colours_only_when_asked() -> None:
@@ -279,7 +286,7 @@ def test_no_reporter_needs_rich() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1", "utf-8"])
 def test_excerpts_are_read_in_the_files_encoding(encoding: str) -> None:
     text = f'<?xml version="1.0" encoding="{encoding}"?>\n<task name="Prüfen" />\n'
-    line = _line(text.encode(encoding), 2)
+    line = _read_line(text.encode(encoding), 2)
     assert line == '<task name="Prüfen" />'
 
 

@@ -31,7 +31,7 @@ from orgflow_ir.model.bindings import Script
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
 from orgflow_ir.model.rewriter import EditError, Rewriter
 from orgflow_ir.model.source import SourceLocation
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 
 PLACE = SourceLocation(file="x.bpmn", line=7)
 
@@ -113,7 +113,7 @@ def test_what_hangs_on_a_removed_node_goes_with_it() -> None:
     assert model.diagram is not None
     assert [s.element for s in model.diagram.shapes] == ["sub", "in1"]
     assert [e.element for e in model.diagram.edges] == ["f3", "f4"]
-    assert not violations(model)
+    assert not list_violations(model)
 
 
 def test_a_sub_process_goes_with_all_that_is_in_it() -> None:
@@ -145,7 +145,7 @@ def test_references_follow_a_new_id() -> None:
     assert model.message_flows[0].source == "job"
     assert model.diagram is not None
     assert model.diagram.shapes[0].element == "job"
-    assert not violations(model)
+    assert not list_violations(model)
     rewriter.replace("P", "job", Task(id="work", name="Work", loc=PLACE))
     assert rewriter.done() == sample()
 
@@ -176,7 +176,7 @@ def test_a_sub_process_is_taken_apart() -> None:
         ("choice", "in1"), ("in2", "end"), ("in1", "in2")
     ]  # fmt: skip
     assert ids(done.message_flows) == ["m1", "m2"]
-    assert not violations(done)
+    assert not list_violations(done)
 
 
 def test_made_elements_name_the_source_elements_they_come_from() -> None:
@@ -354,7 +354,7 @@ def test_any_edits_leave_a_sound_model_and_are_the_same_as_data(seed: int) -> No
     for _ in range(8):
         _random_edit(rewriter, model, rng)
     done = rewriter.done()
-    assert violations(done) <= violations(model)
+    assert list_violations(done) <= list_violations(model)
     fix = Fix(title="x", applicability="safe", edits=rewriter.edits)
     assert apply(model, fix) == done
 

@@ -127,7 +127,7 @@ def test_rules_keep_the_limits_of_github() -> None:
     registry = Registry(outside=False)
     reporter = SarifReporter(rules=registry.rules)
     for code, rule in registry.rules.items():
-        shown = reporter._rule(code, rule.name)
+        shown = reporter._rule_to_sarif(code, rule.name)
         assert len(shown["fullDescription"]["text"]) <= 1024
         assert len(shown["shortDescription"]["text"]) <= 1024
         assert len(shown["name"]) <= 255

@@ -26,7 +26,7 @@ from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model, Opaque
 from orgflow_ir.model.source import SourceFile
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.runners import NodeExecution, RunResult
@@ -174,7 +174,7 @@ def test_stubs_make_no_broken_models(target: str) -> None:
         spec = REGISTRY.backends[target].target
         ctx = PassContext(target=spec, options={**spec.default_options, **STUB})
         legal = legalise(model, spec, ctx, allow_lossy=False)
-        assert violations(legal) <= violations(model), construct
+        assert list_violations(legal) <= list_violations(model), construct
 
 
 # -- how things are cut out, on n8n --------------------------------------------------------------

@@ -11,7 +11,7 @@ import orgflow
 import pytest
 
 from orgflow_ir.model import Event, Evidence, Flow, Model, Process, Task
-from orgflow_ir.model.characters import with_writable_texts, writable
+from orgflow_ir.model.characters import replace_unwritable, with_writable_texts
 from orgflow_ir.model.codec import to_json
 
 BAD = re.compile(
@@ -114,7 +114,7 @@ def test_ids_that_would_become_the_same_are_refused(tmp_path: Path) -> None:
 def test_what_is_writable_stays_the_same_value() -> None:
     plain = model("Pack\tthe\norder \x85 é 😀")
     assert with_writable_texts(plain) is plain
-    assert writable("a\r\n\tb") == "a\r\n\tb"
+    assert replace_unwritable("a\r\n\tb") == "a\r\n\tb"
     changed = with_writable_texts(plain.replace(evidence=(Evidence(document="d", quote="a\x0cb"),)))
     assert changed.evidence[0].quote == "a b"
     assert changed.processes[0] is plain.processes[0]

@@ -29,7 +29,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -83,7 +83,7 @@ def within(field: str, old: Any, **changes: Any) -> Model:
 
 
 def test_a_model_that_keeps_all_rules() -> None:
-    assert violations(MODEL) == frozenset()
+    assert list_violations(MODEL) == frozenset()
 
 
 CASES = {
@@ -156,7 +156,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_each_broken_rule_is_found(case: str) -> None:
     broken, said = CASES[case]
-    found = violations(broken)
+    found = list_violations(broken)
     assert len(found) == 1, found
     assert said in next(iter(found))
 
@@ -172,11 +172,11 @@ def test_examples_keep_the_rules_through_every_lowering(root: Path, registry: Re
         model = load_model(str(path), registry, PassContext(registry=registry), diagram=True)
         if model is None:
             continue
-        before = violations(model)
+        before = list_violations(model)
         for backend in registry.backends.values():
             ctx = PassContext(registry=registry, target=backend.target)
             after = legalise(model, backend.target, ctx, allow_lossy=True)
-            assert violations(after) <= before, (path, backend.name)
+            assert list_violations(after) <= before, (path, backend.name)
 
 
 def test_one_process_leaves_nothing_of_the_others() -> None:
@@ -196,9 +196,9 @@ def test_one_process_leaves_nothing_of_the_others() -> None:
             edges=(Edge(element="cut"), Edge(element="kept")),
         ),
     )
-    assert violations(model) == frozenset()
+    assert list_violations(model) == frozenset()
     one = select_process(model, "process")
-    assert violations(one) == frozenset()
+    assert list_violations(one) == frozenset()
     assert [a.id for a in one.artifacts] == ["kept", "text"]
     assert one.diagram is not None
     assert [s.element for s in one.diagram.shapes] == ["task", "text"]

@@ -13,7 +13,7 @@ from orgflow.agents.language.cues import MAY_BE_TOGETHER, ONE_OF, OR
 
 from orgflow_ir.flow.nets.regions import reduce_scope
 from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Process
-from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.element_names import join_listed, one_line
 
 FORMAT, VERSION = "orgflow-questions", 1
 
@@ -142,7 +142,7 @@ def _quote_sentences(nodes: Iterable[Node]) -> str:
 
 
 def _list_labels(labels: Iterable[str]) -> str:
-    return listed([f"`{one_line(label).replace('`', chr(39))}`" for label in labels])
+    return join_listed([f"`{one_line(label).replace('`', chr(39))}`" for label in labels])
 
 
 def questions_json(

@@ -35,7 +35,7 @@ from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import ModelClient
-from orgflow_ir.pipeline.services import OverBudget, required
+from orgflow_ir.pipeline.services import OverBudget, require_service
 from orgflow_ir.plugins.agents import Document, ModelAgent
 
 MAX_CHARACTERS = 60_000
@@ -77,7 +77,7 @@ class TextModeller(ModelAgent):
     def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
         """The best draft of at most three calls, or of the requested rounds; raises the exceptions
         of `ModelClient.ask`."""
-        client = required(ctx.services.model, "language model")
+        client = require_service(ctx.services.model, "language model")
         text = "\n\n".join(document.text for document in documents)
         document = documents[0] if len(documents) == 1 else Document("texts", text)
         sentences = split_sentences(document.text)

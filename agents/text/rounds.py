@@ -18,7 +18,7 @@ from orgflow.agents.prompting import render_prompt, visible_text
 from orgflow.agents.text.bleu import bleu_score
 
 from orgflow_ir.model import Event, Gateway, Model, Process
-from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.services import Cancellation
 
@@ -218,7 +218,9 @@ class _Graph:
             f"{self.name(target)} when {label}" if label else self.name(target)
             for label, target in self.out[gateway.id]
         ]
-        return f"At {self.name(gateway.id)} {_WORDS[gateway.gateway_kind]}: {listed(branches)}."
+        return (
+            f"At {self.name(gateway.id)} {_WORDS[gateway.gateway_kind]}: {join_listed(branches)}."
+        )
 
     def segment(self, gateway: Gateway) -> tuple[list[str], str]:
         """The nodes from a gateway to the next ones, and what happens there in words; no words

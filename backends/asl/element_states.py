@@ -26,7 +26,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedTime
 from orgflow_ir.work.gateway_decisions import Decision
@@ -98,7 +98,7 @@ class Leaves:
             return ""
         if len(found) == 1:
             return f"The field {found[0]} of its result sets the variable of that name."
-        return f"The fields {listed(found)} of its result set the variables of these names."
+        return f"The fields {join_listed(found)} of its result set the variables of these names."
 
     def answered(self, node: Node) -> bool:
         """Whether a task is performed by answering a callback."""

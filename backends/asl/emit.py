@@ -31,7 +31,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.element_names import listed, one_line, title
+from orgflow_ir.model.element_names import join_listed, one_line, title
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.artifact import STUB_ROLE
 from orgflow_ir.work.gateway_decisions import Decision
@@ -301,7 +301,7 @@ class Emitter:
         ]
         if len(names) > MOST_NAMED:
             names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
-        where = listed((*names, "the input of the execution"), last="or")
+        where = join_listed((*names, "the input of the execution"), last="or")
         cause = f"“{variable}” was never set, and “{label}” reads it. Set it in {where}."
         stop = self.s.take(f"Stop: {variable} was never set ({label})", gateway, "stop")
         frame.states[stop] = {"Type": "Fail", "Error": NEVER_SET, "Cause": one_line(cause)}

@@ -14,8 +14,8 @@ from orgflow_ir.gaps.gap_rules import (
     UnreadCondition,
 )
 from orgflow_ir.model import Element, Expression, Task
-from orgflow_ir.model.binding_text import summary
-from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.binding_text import summarise_binding
+from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedCondition
@@ -108,7 +108,7 @@ def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None
             f"include `{d.variable}` in the result of {setter}: {kind} {allowed}{_or_default(d)}"
         )
     if d.coded:
-        names = listed(f"`{'.'.join(path)}`" for path in d.coded)
+        names = join_listed(f"`{'.'.join(path)}`" for path in d.coded)
         reads.append(f"{names} as last set by an earlier state")
         helps.append(f"make the result of an earlier state contain {names}")
     if not reads:  # its conditions are constants
@@ -145,7 +145,8 @@ def complete_task(node: Task, defaults: Defaults, ctx: PassContext) -> None:
     if has_implementation(node):
         ctx.emit(
             UnsupportedBinding,
-            f"orgflow does not support {summary(node)} of `{node.label}` on asl yet; emitted a "
+            f"orgflow does not support {summarise_binding(node)} of `{node.label}` on asl "
+            "yet; emitted a "
             "Pass state that keeps it in its `Comment`",
             element=node,
             help="replace it with a Task state that does the work (such as a Lambda function), "

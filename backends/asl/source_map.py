@@ -9,7 +9,7 @@ from orgflow.backends.asl.format import Definition
 
 from orgflow_ir.model import Task
 from orgflow_ir.model.provenance import all_scoped, source_ids
-from orgflow_ir.targets.artifact import Part, pointer
+from orgflow_ir.targets.artifact import Part, json_pointer
 
 
 def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
@@ -29,7 +29,7 @@ def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
             if role == "element" and (element is None or sources != (element.id,)):
                 role = "made"
             empty = kind == "Pass" and role == "element" and isinstance(element, Task)
-            yield Part(path, pointer(*keys), role, sources, name, kind, process.id, empty)
+            yield Part(path, json_pointer(*keys), role, sources, name, kind, process.id, empty)
 
 
 def _states(

@@ -14,7 +14,7 @@ from orgflow.backends.asl.variables import holds_variables
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import Event, Model, Node, Process, Scope, SubProcess, Task
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.work.gateway_decisions import Decision, DecisionMemory
@@ -73,11 +73,11 @@ def _message(found: Unseen, ctx: PassContext) -> str:
     sets = "set" if len(found.setters) > 1 else "sets"
     when = "as" if found.declared else "if"
     read, them = _listed(found), "it" if len(found.variables) == 1 else "them"
-    return f"{read} {when} {listed(names)} {sets} {them}: {found.reason}"
+    return f"{read} {when} {join_listed(names)} {sets} {them}: {found.reason}"
 
 
 def _listed(found: Unseen) -> str:
-    return listed(f"`{name}`" for name in found.variables)
+    return join_listed(f"`{name}`" for name in found.variables)
 
 
 def unseen(process: Process, ctx: PassContext) -> Iterator[Unseen]:

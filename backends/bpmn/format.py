@@ -9,7 +9,7 @@ from typing import Literal
 
 from orgflow_ir.model import EventKind, GatewayKind, TaskType
 from orgflow_ir.model.bindings import SubProcessCall
-from orgflow_ir.model.characters import writable
+from orgflow_ir.model.characters import replace_unwritable
 from orgflow_ir.model.diagram import PLANE as PLANE
 from orgflow_ir.model.dialect import Engine
 
@@ -276,13 +276,13 @@ def attribute_text(value: str) -> str:
     """`value` as text between double quotes; characters that XML does not permit are replaced."""
     if _IN_ATTRIBUTE.search(value):
         value = _IN_ATTRIBUTE.sub(lambda m: _ATTRIBUTE[m.group()], value)
-    return writable(value)
+    return replace_unwritable(value)
 
 
 def content_text(value: str) -> str:
     """`value` as the text of an element; characters that XML does not permit are replaced."""
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return writable(value.replace("\r", "&#13;"))
+    return replace_unwritable(value.replace("\r", "&#13;"))
 
 
 def is_our_text(ns: str) -> bool:

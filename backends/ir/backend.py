@@ -11,7 +11,7 @@ from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap, pointer
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap, json_pointer
 
 _TARGET = TargetSpec(
     executes=False,
@@ -55,11 +55,11 @@ def _parts(model: Model, path: str) -> Iterator[Part]:
         for name in _HELD:
             held: tuple[Element, ...] = getattr(value, name, ())
             for index, element in enumerate(held):
-                here = place + pointer(name, index)
+                here = place + json_pointer(name, index)
                 yield Part(
                     path, here, "shape", source_ids(element), element.caption, element.construct
                 )
                 yield from inside(element, here)
 
     yield from inside(model, "")
-    yield from inside(model.catalog, pointer("catalog"))
+    yield from inside(model.catalog, json_pointer("catalog"))

@@ -9,7 +9,7 @@ from typing import Final
 
 from orgflow.backends.javascript.expression_code import condition_js, to_js
 
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.program import methods, requirements
 from orgflow_ir.program.demands import Demand
 from orgflow_ir.program.evaluation_guards import Guards
@@ -246,7 +246,7 @@ def _name(tree: Tree) -> str:
     if isinstance(tree, Variable):
         return f"“{'.'.join(tree.path)}”"
     names = [f"“{'.'.join(path)}”" for path in dict.fromkeys(variables(tree))]
-    return f"a value computed from {listed(names)}" if names else "a constant"
+    return f"a value computed from {join_listed(names)}" if names else "a constant"
 
 
 def where(guards: Guards, test: str, variable: Callable[[Path], str]) -> str:

@@ -17,7 +17,7 @@ from orgflow_ir.lowering.plain_events import EventsToBranches, EventToStep, Plai
 from orgflow_ir.lowering.sub_processes import InlineSubProcess
 from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Task
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.model.provenance import all_elements, source_ids
 from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
@@ -134,7 +134,7 @@ class PowlBackend(Backend):
             text = code_text(powl, process.name) if python else json_text(powl, process.name)
             artifacts[process.id] = Artifact(path, text)
             if repeated:
-                shown = listed([f"`{one_line(label)}`" for label in repeated[:4]])
+                shown = join_listed([f"`{one_line(label)}`" for label in repeated[:4]])
                 more = f" and {len(repeated) - 4} more" if len(repeated) > 4 else ""
                 verb = "stands" if len(repeated) == 1 else "stand"
                 ctx.emit(
@@ -145,7 +145,7 @@ class PowlBackend(Backend):
                 gone.append(f"conditions of `{process.label}`, which become comments")
         if gone:
             ctx.emit(
-                LeftOutOfPowl, f"POWL cannot express {listed(gone)}",
+                LeftOutOfPowl, f"POWL cannot express {join_listed(gone)}",
                 help="keep the original model, or use --target bpmn",
             )  # fmt: skip
         paths = {process: artifact.path for process, artifact in artifacts.items()}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgflow.backends.svg.marks import num
 
 from orgflow_ir.layout.text import LINE
-from orgflow_ir.model.characters import writable
+from orgflow_ir.model.characters import replace_unwritable
 
 _MARKS = (
     (re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)"), ""),
@@ -32,7 +32,7 @@ def escaped(text: str) -> str:
     """Text or attribute value; characters that XML does not permit are replaced."""
     for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
         text = text.replace(char, entity)
-    return writable(text)
+    return replace_unwritable(text)
 
 
 def lines_of(

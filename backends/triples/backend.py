@@ -11,7 +11,7 @@ from orgflow_ir.lowering.common import ConditionalSplitToGateway, LinkToFlow, co
 from orgflow_ir.lowering.plain_events import EventsToBranches, EventToStep, PlainStartOrEnd
 from orgflow_ir.lowering.sub_processes import InlineSubProcess
 from orgflow_ir.model import Model
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.provenance import all_elements, source_ids
 from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
@@ -96,7 +96,7 @@ class TriplesBackend(Backend):
         gone = [*left_out(model, data=False)]
         if gone:
             ctx.emit(
-                LeftOutOfTriples, f"a procedural graph cannot express {listed(gone)}",
+                LeftOutOfTriples, f"a procedural graph cannot express {join_listed(gone)}",
                 help="keep the original model, or use --target bpmn",
             )  # fmt: skip
         if changed:

@@ -15,7 +15,7 @@ from orgflow.frontends.bpmn.reading_rules import AmbiguousForm
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model.bindings import PART, Field
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.neighbours import LISTED, NOT_MODELS, note_folder, note_given
 from orgflow_ir.model.source import told_apart
 from orgflow_ir.pipeline import PassContext
@@ -85,7 +85,7 @@ def _in_files(r: Reading, key: str, node: XmlElement) -> str | None:
     ):
         found = _matching(place, list(dict.fromkeys(files)), by_file=by_file)
         if len({text for _, text in found}) > 1:
-            names = listed(f"`{name}`" for name in told_apart([path for path, _ in found]))
+            names = join_listed(f"`{name}`" for name in told_apart([path for path, _ in found]))
             r.report(
                 AmbiguousForm,
                 f"the form `{place}` of {r.describe_part(node)} is defined differently in {names}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from orgflow.frontends.ir.rules import InvalidIr, InvalidIrJson, RepeatedIrId
 
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.json_source_map import (
     JsonDocument,
     JsonFault,
@@ -42,7 +42,9 @@ def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
         if item["type"] == "unexpected_keyword_argument":
             text = "unknown field"
         if item["type"] == "union_tag_invalid":
-            tags = listed(item["ctx"]["expected_tags"].replace("'", "`").split(", "), last="or")
+            tags = join_listed(
+                item["ctx"]["expected_tags"].replace("'", "`").split(", "), last="or"
+            )
             key = item["ctx"]["discriminator"].strip("'")
             text = f"`{key}` is `{item['ctx']['tag']}`, not {tags}"
         if item["type"] == "json_invalid":

@@ -39,13 +39,13 @@ def compare_models(
     """
     loose = kind == "model and workflow"
     parts = []
-    for one, other, how in _processes(old, new):
-        if one is None or other is None:
-            only = [p.label if p is not None else None for p in (one, other)]
+    for old_process, new_process, how in _pair_processes(old, new):
+        if old_process is None or new_process is None:
+            only = [p.label if p is not None else None for p in (old_process, new_process)]
             parts.append(Part(only[0], only[1], how))
             continue
-        parts.append(_part((old, one), (new, other), how, loose, limit))
-    changes = () if loose else tuple(_around(old, new))
+        parts.append(_compare_part((old, old_process), (new, new_process), how, loose, limit))
+    changes = () if loose else tuple(_compare_around(old, new))
     if changes and parts:
         parts[0] = parts[0]._replace(changes=(*parts[0].changes, *changes))
     elif changes:
@@ -53,24 +53,24 @@ def compare_models(
     return Comparison(names[0], names[1], kind, tuple(parts), notes)
 
 
-def _part(
+def _compare_part(
     old: tuple[Model, Process], new: tuple[Model, Process], how: str, loose: bool, limit: int
 ) -> Part:
-    one, other = old[1], new[1]
-    pairs, found_by = _elements(one, other, loose)
-    silent = _stops(one, other) if loose else frozenset()
-    if one == other:
+    old_process, new_process = old[1], new[1]
+    pairs, found_by = _pair_elements(old_process, new_process, loose)
+    silent = _added_stops(old_process, new_process) if loose else frozenset()
+    if old_process == new_process:
         behaviour = Behaviour("same", 0, "both have the same content")
     else:
         behaviour = compare_processes(old, new, pairs, silent=silent, limit=limit)
-    changes = tuple(_changes(one, other, pairs, found_by, loose, silent))
+    changes = tuple(_list_changes(old_process, new_process, pairs, found_by, loose, silent))
     layout = not loose and old[0] != new[0]
-    return Part(one.label, other.label, how, behaviour, changes, layout)
+    return Part(old_process.label, new_process.label, how, behaviour, changes, layout)
 
 
-def _stops(one: Process, other: Process) -> frozenset[str]:
+def _added_stops(old: Process, new: Process) -> frozenset[str]:
     """Ends that only one side has and that a compiler adds where no branch fits."""
-    mine, its = _nodes(one), _nodes(other)
+    mine, its = _all_nodes(old), _all_nodes(new)
     return frozenset(
         id
         for id, node in {**mine, **its}.items()
@@ -81,40 +81,44 @@ def _stops(one: Process, other: Process) -> frozenset[str]:
 # -- pairing -------------------------------------------------------------------------------------
 
 
-def _processes(old: Model, new: Model) -> Iterator[tuple[Process | None, Process | None, str]]:
+def _pair_processes(old: Model, new: Model) -> Iterator[tuple[Process | None, Process | None, str]]:
     rest = [p for p in old.processes if p.nodes]
     fresh = [p for p in new.processes if p.nodes]
-    found: dict[str, tuple[Process, str]] = {}
+    partners: dict[str, tuple[Process, str]] = {}
     for how in ("id", "name"):
         for process in fresh:
-            if process.id in found:
+            if process.id in partners:
                 continue
-            same = [p for p in rest if p.id == process.id or (how == "name" and _named(p, process))]
+            same = [
+                p for p in rest if p.id == process.id or (how == "name" and _same_name(p, process))
+            ]
             if len(same) == 1:
-                found[process.id] = (same[0], how)
+                partners[process.id] = (same[0], how)
                 rest.remove(same[0])
-    left = [p for p in fresh if p.id not in found]
+    left = [p for p in fresh if p.id not in partners]
     if len(left) == len(rest) == 1:
-        found[left[0].id] = (rest.pop(), "only one")
+        partners[left[0].id] = (rest.pop(), "only one")
     for process in fresh:
-        pair = found.get(process.id)
+        pair = partners.get(process.id)
         yield (pair[0], process, pair[1]) if pair else (None, process, "")
     for process in rest:
         yield process, None, ""
 
 
-def _named(one: Process, other: Process) -> bool:
-    return bool(one.name.strip()) and one.label == other.label
+def _same_name(old: Process, new: Process) -> bool:
+    return bool(old.name.strip()) and old.label == new.label
 
 
-def _nodes(process: Process) -> dict[str, Node]:
+def _all_nodes(process: Process) -> dict[str, Node]:
     return {n.id: n for scope in process.scopes() for n in scope.nodes}
 
 
-def _elements(old: Process, new: Process, loose: bool) -> tuple[dict[str, str], dict[str, str]]:
+def _pair_elements(
+    old: Process, new: Process, loose: bool
+) -> tuple[dict[str, str], dict[str, str]]:
     """Pairs of nodes by id (of one kind, unless `loose`), then by label where it is the only one of
     its kind; and how."""
-    mine, its = _nodes(old), _nodes(new)
+    mine, its = _all_nodes(old), _all_nodes(new)
     pairs = {i: i for i, n in mine.items() if i in its and (loose or its[i].kind == n.kind)}
     how = dict.fromkeys(pairs, "id")
     taken = set(pairs.values())
@@ -128,17 +132,17 @@ def _elements(old: Process, new: Process, loose: bool) -> tuple[dict[str, str], 
 
 
 def _by_label(nodes: Iterable[Node]) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
+    ids: dict[tuple[str, str], list[str]] = {}
     for node in nodes:
         if node.name.strip():
-            found.setdefault((node.kind, node.label), []).append(node.id)
-    return found
+            ids.setdefault((node.kind, node.label), []).append(node.id)
+    return ids
 
 
 # -- changes -------------------------------------------------------------------------------------
 
 
-def _changes(
+def _list_changes(
     old: Process,
     new: Process,
     pairs: Mapping[str, str],
@@ -146,17 +150,17 @@ def _changes(
     loose: bool,
     silent: frozenset[str],
 ) -> Iterator[Change]:
-    mine, its = _nodes(old), _nodes(new)
+    mine, its = _all_nodes(old), _all_nodes(new)
     partner = {v: k for k, v in pairs.items()}
     steps = [n for n in mine.values() if n.id not in pairs and _is_listed(n, loose, silent)]
     fresh = [n for n in its.values() if n.id not in partner and _is_listed(n, loose, silent)]
     for id, other in pairs.items():
-        one, two = mine[id], its[other]
-        if loose and Gateway in (type(one), type(two)):
+        was, now = mine[id], its[other]
+        if loose and Gateway in (type(was), type(now)):
             continue  # its name says nothing of what is done
-        if one.label != two.label and (one.name.strip() or two.name.strip()):
-            yield Change("renamed", "element", two.label, f"found by its {how[id]}", one.label,
-                         two.label)  # fmt: skip
+        if was.label != now.label and (was.name.strip() or now.name.strip()):
+            yield Change("renamed", "element", now.label, f"found by its {how[id]}", was.label,
+                         now.label)  # fmt: skip
     for node in fresh:
         yield Change("added", "element", node.label, "", None, node.construct)
     for node in steps:
@@ -167,9 +171,9 @@ def _changes(
         if mine[id].construct != its[other].construct:
             yield Change("changed", "element", its[other].label, "kind", mine[id].construct,
                          its[other].construct)  # fmt: skip
-        yield from _fields(mine[id], its[other], "element", pairs)
-    yield from _flows(old, new, pairs, mine, its)
-    yield from _fields(old, new, "process", pairs)
+        yield from _field_changes(mine[id], its[other], "element", pairs)
+    yield from _flow_changes(old, new, pairs, mine, its)
+    yield from _field_changes(old, new, "process", pairs)
 
 
 def _is_listed(node: Node, loose: bool, silent: frozenset[str]) -> bool:
@@ -178,7 +182,7 @@ def _is_listed(node: Node, loose: bool, silent: frozenset[str]) -> bool:
     return not isinstance(node, Gateway) and node.id not in silent
 
 
-def _flows(
+def _flow_changes(
     old: Process, new: Process, pairs: Mapping[str, str], mine: Mapping[str, Node],
     its: Mapping[str, Node],
 ) -> Iterator[Change]:  # fmt: skip
@@ -187,14 +191,14 @@ def _flows(
     before = _by_ends(old, lambda id: pairs.get(id, f"\0{id}" if id in mine else id))
     after = _by_ends(new, lambda id: id)
     for ends in dict.fromkeys((*before, *after)):
-        for was, now in _paired(before.get(ends, []), after.get(ends, [])):
+        for was, now in _pair_flows(before.get(ends, []), after.get(ends, [])):
             if was is not None and now is not None:
-                yield from _flow(was, now, _arrow(now, its))
+                yield from _compare_flow(was, now, _flow_arrow(now, its))
             elif now is not None:
-                text = _arrow(now, its)
+                text = _flow_arrow(now, its)
                 yield Change("added", "flow", text, "", None, text)
             elif was is not None:
-                text = _arrow(was, mine)
+                text = _flow_arrow(was, mine)
                 yield Change("removed", "flow", text, "", text, None)
 
 
@@ -206,9 +210,9 @@ _ALIKE: tuple[Callable[[Flow], object], ...] = (
 )
 
 
-def _paired(one: list[Flow], two: list[Flow]) -> Iterator[tuple[Flow | None, Flow | None]]:
+def _pair_flows(before: list[Flow], after: list[Flow]) -> Iterator[tuple[Flow | None, Flow | None]]:
     """Flows between the same ends, each in one pair: the most alike first."""
-    left, right = list(one), list(two)
+    left, right = list(before), list(after)
     for by in _ALIKE:
         for was in list(left):
             now = next((f for f in right if by(f) == by(was)), None)
@@ -219,9 +223,11 @@ def _paired(one: list[Flow], two: list[Flow]) -> Iterator[tuple[Flow | None, Flo
     yield from zip_longest(left, right)
 
 
-def _flow(was: Flow, now: Flow, arrow: str) -> Iterator[Change]:
-    if _word(was.name) != _word(now.name):
-        yield Change("changed", "flow", arrow, "label", _word(was.name), _word(now.name))
+def _compare_flow(was: Flow, now: Flow, arrow: str) -> Iterator[Change]:
+    if _fold_spaces(was.name) != _fold_spaces(now.name):
+        yield Change(
+            "changed", "flow", arrow, "label", _fold_spaces(was.name), _fold_spaces(now.name)
+        )
     texts = [f.condition.text if f.condition is not None else None for f in (was, now)]
     if texts[0] != texts[1]:
         kind = "added" if texts[0] is None else "removed" if texts[1] is None else "changed"
@@ -232,26 +238,28 @@ def _flow(was: Flow, now: Flow, arrow: str) -> Iterator[Change]:
 
 
 def _by_ends(process: Process, name: Any) -> dict[tuple[str, str], list[Flow]]:
-    found: dict[tuple[str, str], list[Flow]] = {}
+    flows: dict[tuple[str, str], list[Flow]] = {}
     for scope in process.scopes():
         for flow in scope.flows:
-            found.setdefault((name(flow.source), name(flow.target)), []).append(flow)
-    return found
+            flows.setdefault((name(flow.source), name(flow.target)), []).append(flow)
+    return flows
 
 
-def _arrow(flow: Flow, nodes: Mapping[str, Node]) -> str:
+def _flow_arrow(flow: Flow, nodes: Mapping[str, Node]) -> str:
     ends = [
         nodes[id].label if id in nodes else id or "nowhere" for id in (flow.source, flow.target)
     ]
-    label = _word(flow.name)
+    label = _fold_spaces(flow.name)
     return f"{ends[0]}{f' [{label}]' if label else ''} → {ends[1]}"
 
 
-def _word(text: str) -> str:
+def _fold_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-def _fields(old: Element, new: Element, what: str, pairs: Mapping[str, str]) -> Iterator[Change]:
+def _field_changes(
+    old: Element, new: Element, what: str, pairs: Mapping[str, str]
+) -> Iterator[Change]:
     """Other fields of an element that are not equal."""
     for field, was in old.content().items():
         if field in _UNSAID or (what == "element" and (field == "name" or field in _KIND)):
@@ -260,13 +268,15 @@ def _fields(old: Element, new: Element, what: str, pairs: Mapping[str, str]) -> 
         if field == "attached_to" and was is not None:
             was = pairs.get(was, was)
         if field in _LISTS:
-            yield from _listed(field, was, now, pairs)
+            yield from _listed_changes(field, was, now, pairs)
         elif was != now:
-            said = field.replace("_", " ")
-            yield Change("changed", what, new.label, said, _text(was), _text(now))
+            field_words = field.replace("_", " ")
+            yield Change(
+                "changed", what, new.label, field_words, _value_text(was), _value_text(now)
+            )
 
 
-def _listed(
+def _listed_changes(
     field: str, was: tuple[Element, ...], now: Any, pairs: Mapping[str, str]
 ) -> Iterator[Change]:
     """Lanes, data and artifacts, by id, then by name."""
@@ -274,41 +284,50 @@ def _listed(
     theirs: dict[str, Element] = {e.id: e for e in now or ()}
     by_name = {e.label: e for e in now or ()}
     seen: set[str] = set()
-    for one in was:
-        two = theirs.get(one.id) or by_name.get(one.label)
-        if two is None or two.id in seen:
-            yield Change("removed", what, one.label)
+    for old_element in was:
+        new_element = theirs.get(old_element.id) or by_name.get(old_element.label)
+        if new_element is None or new_element.id in seen:
+            yield Change("removed", what, old_element.label)
             continue
-        seen.add(two.id)
-        for name, value in one.content().items():
+        seen.add(new_element.id)
+        for name, value in old_element.content().items():
             if name == "id":
                 continue
             if name == "members":
                 value = tuple(sorted(pairs.get(m, m) for m in value))
-                other: Any = tuple(sorted(two.__dict__[name]))
+                other: Any = tuple(sorted(new_element.__dict__[name]))
             else:
-                other = two.__dict__.get(name)
+                other = new_element.__dict__.get(name)
                 value = pairs.get(value, value) if isinstance(value, str) else value
             if value != other:
-                said = name.replace("_", " ")
-                yield Change("changed", what, two.label, said, _text(value), _text(other))
-    for two in now or ():
-        if two.id not in seen:
-            yield Change("added", what, two.label)
+                field_words = name.replace("_", " ")
+                yield Change(
+                    "changed",
+                    what,
+                    new_element.label,
+                    field_words,
+                    _value_text(value),
+                    _value_text(other),
+                )
+    for new_element in now or ():
+        if new_element.id not in seen:
+            yield Change("added", what, new_element.label)
 
 
-def _around(old: Model, new: Model) -> Iterator[Change]:
+def _compare_around(old: Model, new: Model) -> Iterator[Change]:
     """What stands beside the processes: pools, messages, the catalogue."""
     for field in ("pools", "message_flows", "correlation_keys", "artifacts", "opaque"):
-        yield from _listed(field, old.__dict__[field], new.__dict__[field], {})
+        yield from _listed_changes(field, old.__dict__[field], new.__dict__[field], {})
     for field in ("messages", "signals", "errors", "escalations"):
-        yield from _listed(field, getattr(old.catalog, field), getattr(new.catalog, field), {})
+        yield from _listed_changes(
+            field, getattr(old.catalog, field), getattr(new.catalog, field), {}
+        )
 
 
 _PROVENANCE = ("loc", "origin", "derived_from", "evidence")
 
 
-def _text(value: Any) -> str | None:
+def _value_text(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, str):
@@ -316,5 +335,5 @@ def _text(value: Any) -> str | None:
     if isinstance(value, Value):
         return to_json(value, exclude_defaults=True, exclude=_PROVENANCE)
     if isinstance(value, tuple):
-        return ", ".join(_text(item) or "" for item in value)
+        return ", ".join(_value_text(item) or "" for item in value)
     return str(value)

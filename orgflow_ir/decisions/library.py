@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.model import Decision, Definitions
 from orgflow_ir.decisions.process_variables import linked
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.neighbours import note_folder, note_given
 
 SUFFIXES = (".dmn", ".dmn11.xml", ".dmn.xml")
@@ -106,7 +106,7 @@ class DecisionLibrary:
                 if getattr(decision, wanted) == reference
             ]
             if len({file for file, _, _ in found}) > 1:
-                names = listed(file for file, _, _ in found)
+                names = join_listed(file for file, _, _ in found)
                 raise Unusable(f"{names} have it; put one of them next to the model")
             if found:
                 return self._found(*found[0], self.elsewhere)

@@ -9,10 +9,10 @@ from functools import cached_property
 from orgflow_ir.facts.extensions import (
     FOREIGN,
     SETTING,
+    attribute_text,
     extension_statements,
+    list_tags,
     loop_extensions,
-    pairs,
-    tags,
 )
 from orgflow_ir.model import (
     CallActivity,
@@ -33,7 +33,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.binding_text import Statement, statements
+from orgflow_ir.model.binding_text import Statement, binding_statements
 from orgflow_ir.model.element_names import kind_words, one_line
 from orgflow_ir.model.provenance import elements_by_id
 from orgflow_ir.model.records import NamedTuple
@@ -68,14 +68,18 @@ def collect(model: Model) -> Facts:
 def all_statements(model: Model) -> Iterator[tuple[Element, Statement]]:
     """Every statement about the elements of a model in addition to its flow, including bindings,
     for reports."""
-    found = collect(model)
+    facts = collect(model)
     for process in model.processes:
-        for fact in found.whole.get(process.id, ()):
+        for fact in facts.whole.get(process.id, ()):
             yield process, fact
-        about = found.about.get(process.id, {})
+        about = facts.about.get(process.id, {})
         for scope in process.scopes():
             for node in scope.nodes:
-                own = statements(node) if isinstance(node, Task | CallActivity | Event) else ()
+                own = (
+                    binding_statements(node)
+                    if isinstance(node, Task | CallActivity | Event)
+                    else ()
+                )
                 for fact in (*own, *about.get(node.id, ())):
                     yield node, fact
 
@@ -87,11 +91,11 @@ class _Collector:
         self.whole: dict[str, list[Statement]] = {p.id: [] for p in model.processes}
         self.lanes: dict[str, str] = {}
         self.names: dict[str, str] = {}
-        self.declared = {one.id for one in model.opaque}
-        for one in model.opaque:  # resources, interfaces with operations, types of items
-            if one.name:
-                self.names[one.id] = one.name
-            for _, attributes, _ in tags(one.payload):
+        self.declared = {element.id for element in model.opaque}
+        for element in model.opaque:  # resources, interfaces with operations, types of items
+            if element.name:
+                self.names[element.id] = element.name
+            for _, attributes, _ in list_tags(element.payload):
                 known = attributes.get("name") or attributes.get("structureRef")
                 if known and "id" in attributes:
                     self.names[attributes["id"]] = known
@@ -114,19 +118,19 @@ class _Collector:
         """Everything there is; models have little of it, so nothing is looked up in advance."""
         first = next(iter(self.whole), "")
         for process in self.model.processes:
-            self._process(process)
+            self._collect_process(process)
         if self.whole:
-            self._around(first)
+            self._collect_around(first)
         return Facts(
             {
-                process: {id: tuple(dict.fromkeys(found)) for id, found in about.items()}
+                process: {id: tuple(dict.fromkeys(statements)) for id, statements in about.items()}
                 for process, about in self.about.items()
             },
-            {id: tuple(dict.fromkeys(found)) for id, found in self.whole.items()},
+            {id: tuple(dict.fromkeys(statements)) for id, statements in self.whole.items()},
             self.lanes,
         )
 
-    def _add(self, element: str, process: str, *found: Statement) -> None:
+    def _add_statements(self, element: str, process: str, *statements: Statement) -> None:
         """A fact about a flow is one about the node it leaves; about what is not a node, one about
         the process."""
         if element not in self.home:
@@ -134,52 +138,58 @@ class _Collector:
             element = at.source if isinstance(at, Flow) else element
         home = self.home.get(element)
         if home is None:
-            self.whole[process].extend(found)
+            self.whole[process].extend(statements)
         else:
-            self.about.setdefault(home, {}).setdefault(element, []).extend(found)
+            self.about.setdefault(home, {}).setdefault(element, []).extend(statements)
 
-    def _extensions(self, element: Element) -> Iterator[Statement]:
+    def _list_extensions(self, element: Element) -> Iterator[Statement]:
         return extension_statements(element, self.names)
 
     # -- in a process ------------------------------------------------------------------------
 
-    def _process(self, process: Process) -> None:
-        self.whole[process.id] += self._extensions(process)
+    def _collect_process(self, process: Process) -> None:
+        self.whole[process.id] += self._list_extensions(process)
         for scope in process.scopes():
-            self._artifacts(scope, process.id)
+            self._collect_artifacts(scope, process.id)
             if scope.data_objects or scope.data_flows:
-                self._data(scope, process.id)
+                self._collect_data(scope, process.id)
             nodes = {}
             splits: Counter[str] = Counter()
             for node in scope.nodes:
                 nodes[node.id] = node
                 if node.extra or not isinstance(node, Gateway):
-                    self._node(node, process.id)
+                    self._collect_node(node, process.id)
             for flow in scope.flows:
                 if flow.name or flow.extra or flow.doc:
                     source = nodes.get(flow.source)
                     splits = splits or Counter(f.source for f in scope.flows)
-                    self._flow(flow, source, splits[flow.source] > 1, process.id)
+                    self._collect_flow(flow, source, splits[flow.source] > 1, process.id)
             for lane in scope.lanes:
-                self._lane(lane, process.id)
+                self._collect_lane(lane, process.id)
 
-    def _node(self, node: Element, process: str) -> None:
+    def _collect_node(self, node: Element, process: str) -> None:
         match node:
             case Task():
                 if node.message is not None:
-                    self._add(node.id, process, *self._catalogued("message", node.message))
+                    self._add_statements(
+                        node.id, process, *self._describe_entry("message", node.message)
+                    )
             case Event():
                 for definition in node.definitions:
                     if definition.kind == "conditional" and definition.expression is not None:
                         text = one_line(definition.expression.text)
-                        self._add(node.id, process, Statement(CONDITION, "condition", text))
+                        self._add_statements(
+                            node.id, process, Statement(CONDITION, "condition", text)
+                        )
                     if definition.ref is not None and definition.kind != "compensation":
-                        about = self._catalogued(definition.kind, definition.ref)
-                        self._add(node.id, process, *about)
+                        about = self._describe_entry(definition.kind, definition.ref)
+                        self._add_statements(node.id, process, *about)
             case SubProcess():
                 if node.completion is not None:
                     text = one_line(node.completion.text)
-                    self._add(node.id, process, Statement(CONDITION, "complete when", text))
+                    self._add_statements(
+                        node.id, process, Statement(CONDITION, "complete when", text)
+                    )
                 for says, order in (
                     (node.sequential, "one after the other"),
                     (
@@ -188,35 +198,39 @@ class _Collector:
                     ),
                 ):
                     if says:
-                        self._add(node.id, process, Statement(SETTING, "order", order))
+                        self._add_statements(node.id, process, Statement(SETTING, "order", order))
             case Opaque():
-                self._add(node.id, process, *self._opaque(node))
+                self._add_statements(node.id, process, *self._describe_opaque(node))
             case _:
                 pass
         loop = getattr(node, "loop", None)
         kept = node.extra or loop
         if isinstance(node, Event) and not kept:
             kept = any(d.extra for d in node.definitions)
-        found = tuple(self._extensions(node)) if kept else ()
+        statements = tuple(self._list_extensions(node)) if kept else ()
         if loop is not None:
-            found = (_repeated(loop), *found)
-        if found:
-            self._add(node.id, process, *found)
+            statements = (_repetition_statement(loop), *statements)
+        if statements:
+            self._add_statements(node.id, process, *statements)
 
-    def _flow(self, flow: Flow, source: Element | None, splits: bool, process: str) -> None:
+    def _collect_flow(self, flow: Flow, source: Element | None, splits: bool, process: str) -> None:
         chooses = splits and not (isinstance(source, Gateway) and source.gateway_kind == "parallel")
         if chooses and not (flow.doc or flow.extra):
             return  # its name is the answer that takes it
-        label = f"flow to {self._label(flow.target)}"
+        label = f"flow to {self._element_label(flow.target)}"
         if flow.doc.strip():
-            self._add(flow.source, process, Statement(DOCUMENTATION, label, one_line(flow.doc)))
+            self._add_statements(
+                flow.source, process, Statement(DOCUMENTATION, label, one_line(flow.doc))
+            )
         if flow.name.strip() and not chooses:
-            self._add(flow.source, process, Statement(LABEL, label, one_line(flow.name)))
+            self._add_statements(flow.source, process, Statement(LABEL, label, one_line(flow.name)))
         if flow.extra:
-            found = (f._replace(label=f"{label}, {f.label}") for f in self._extensions(flow))
-            self._add(flow.source, process, *found)
+            statements = (
+                f._replace(label=f"{label}, {f.label}") for f in self._list_extensions(flow)
+            )
+            self._add_statements(flow.source, process, *statements)
 
-    def _lane(self, lane: Lane, process: str) -> None:
+    def _collect_lane(self, lane: Lane, process: str) -> None:
         name = one_line(lane.label)
         for member in lane.members:
             # the innermost lane stands last in the model
@@ -226,10 +240,12 @@ class _Collector:
             if text.strip():
                 self.whole[process].append(Statement(PERFORMER, label, one_line(text)))
         if lane.extra:
-            found = (f._replace(label=f"{label}, {f.label}") for f in self._extensions(lane))
-            self.whole[process] += found
+            statements = (
+                f._replace(label=f"{label}, {f.label}") for f in self._list_extensions(lane)
+            )
+            self.whole[process] += statements
 
-    def _artifacts(self, around: Scope | Model, process: str) -> None:
+    def _collect_artifacts(self, around: Scope | Model, process: str) -> None:
         if not around.artifacts:
             return
         texts = {
@@ -244,20 +260,24 @@ class _Collector:
                     tied.add(note)
                     if texts[note]:
                         fact = Statement(ANNOTATION, "annotation", texts[note])
-                        self._add(element, process, fact)
+                        self._add_statements(element, process, fact)
         for id, text in texts.items():
             if text and id not in tied:
                 self.whole[process].append(Statement(ANNOTATION, "annotation", text))
-        for one in around.artifacts:
-            if one.artifact_kind != "annotation":
-                words = one_line("; ".join(t for t in (one.name, one.text, one.doc) if t.strip()))
+        for artifact in around.artifacts:
+            if artifact.artifact_kind != "annotation":
+                words = one_line(
+                    "; ".join(t for t in (artifact.name, artifact.text, artifact.doc) if t.strip())
+                )
                 if words:
-                    fact = Statement(ANNOTATION, one.artifact_kind, words)
+                    fact = Statement(ANNOTATION, artifact.artifact_kind, words)
                     self.whole[process].append(fact)
-            if one.extra:
-                self._add(one.source or one.id, process, *self._extensions(one))
+            if artifact.extra:
+                self._add_statements(
+                    artifact.source or artifact.id, process, *self._list_extensions(artifact)
+                )
 
-    def _data(self, scope: Scope, process: str) -> None:
+    def _collect_data(self, scope: Scope, process: str) -> None:
         objects = {d.id: d for d in scope.data_objects}
         used: set[str] = set()
         for link in scope.data_flows:
@@ -273,9 +293,9 @@ class _Collector:
                 text += [f"{to} = {of}" for of, to in link.mapping]
                 if link.transformation is not None:
                     text.append(link.transformation.text)
-                self._add(end, process, Statement(DATA, verb, "; ".join(text)))
+                self._add_statements(end, process, Statement(DATA, verb, "; ".join(text)))
                 if link.extra:
-                    self._add(end, process, *self._extensions(link))
+                    self._add_statements(end, process, *self._list_extensions(link))
         referred = {d.ref for d in scope.data_objects if d.ref}
         for data in scope.data_objects:
             kind = data.data_kind if data.data_kind in ("input", "output") else "data"
@@ -283,23 +303,23 @@ class _Collector:
             if says and data.id not in used and data.id not in referred:
                 self.whole[process].append(Statement(DATA, kind, self._data_words(data)))
             if data.extra:
-                self._add(data.id, process, *self._extensions(data))
+                self._add_statements(data.id, process, *self._list_extensions(data))
 
     def _data_words(self, data: DataObject) -> str:
         """The name of data with all that is known of it; a reference's object says the rest."""
         behind = self.elements.get(data.ref or "")
         store = " (data store)" if data.data_kind.startswith("store") else ""
         parts = [f"{one_line(data.label)}{store}"]
-        for one in (data, behind) if isinstance(behind, DataObject) else (data,):
-            if one is behind and one.name.strip() and one.name != data.name:
-                parts.append(one_line(one.name))
-            parts += ["list"] if one.collection and "list" not in parts else []
-            parts += [f"state {one_line(one.state)}"] if one.state else []
-            parts += self._type(one.type)
-            parts += [one_line(one.doc)] if one.doc.strip() else []
+        for data_object in (data, behind) if isinstance(behind, DataObject) else (data,):
+            if data_object is behind and data_object.name.strip() and data_object.name != data.name:
+                parts.append(one_line(data_object.name))
+            parts += ["list"] if data_object.collection and "list" not in parts else []
+            parts += [f"state {one_line(data_object.state)}"] if data_object.state else []
+            parts += self._type_words(data_object.type)
+            parts += [one_line(data_object.doc)] if data_object.doc.strip() else []
         return ", ".join(dict.fromkeys(parts))
 
-    def _type(self, ref: str | None) -> list[str]:
+    def _type_words(self, ref: str | None) -> list[str]:
         """The type of an item by its name or its structure; nothing where it only has an id."""
         if not ref:
             return []
@@ -308,7 +328,7 @@ class _Collector:
             return []
         return [f"type {one_line(self.names.get(id, ref))}"]
 
-    def _catalogued(self, kind: str, ref: str) -> Iterator[Statement]:
+    def _describe_entry(self, kind: str, ref: str) -> Iterator[Statement]:
         """The message, signal … that an event or a task refers to, by its name and its code."""
         entry = self.elements.get(ref)
         if not isinstance(entry, CatalogEntry):
@@ -317,36 +337,36 @@ class _Collector:
         named = entry.name.strip() or not entry.code  # else the code is what people know it by
         words = [one_line(entry.label)] if named else []
         words += [f"code {one_line(entry.code)}"] if entry.code else []
-        words += self._type(entry.structure)
+        words += self._type_words(entry.structure)
         words += [one_line(entry.doc)] if entry.doc.strip() else []
         yield Statement(MESSAGE, kind, ", ".join(words))
         if entry.extra:
-            yield from self._extensions(entry)
+            yield from self._list_extensions(entry)
 
-    def _opaque(self, one: Opaque) -> Iterator[Statement]:
+    def _describe_opaque(self, element: Opaque) -> Iterator[Statement]:
         """What the source has and the IR does not model; declarations of types say nothing."""
-        tag = one.tag.rpartition("}")[2]
+        tag = element.tag.rpartition("}")[2]
         if tag in _DECLARATIONS:
             return
-        texts = (one.name, pairs(one.payload, but=("id", "name")), one.doc)
+        texts = (element.name, attribute_text(element.payload, but=("id", "name")), element.doc)
         words = one_line("; ".join(t for t in texts if t.strip()))
         if words:
             yield Statement(FOREIGN, tag, words)
-        yield from self._extensions(one)
+        yield from self._list_extensions(element)
 
     # -- around the processes ------------------------------------------------------------------
 
-    def _around(self, first: str) -> None:
+    def _collect_around(self, first: str) -> None:
         """What stands beside all processes, which the first one has."""
         model = self.model
-        self._artifacts(model, first)
+        self._collect_artifacts(model, first)
         whole = self.whole[first]
         if model.doc.strip():
             whole.append(Statement(DOCUMENTATION, "model", one_line(model.doc)))
-        whole += self._extensions(model)
+        whole += self._list_extensions(model)
         connected = {end for flow in model.message_flows for end in (flow.source, flow.target)}
         for pool in model.pools:
-            self._pool(pool, first)
+            self._collect_pool(pool, first)
             if pool.process is None and pool.id not in connected and pool.name.strip():
                 whole.append(Statement(MESSAGE, "participant", one_line(pool.name)))
         for flow in model.message_flows:
@@ -354,11 +374,11 @@ class _Collector:
         for key in model.correlation_keys:
             words = ", ".join(one_line(t) for t in (*key.properties, key.doc) if t.strip())
             whole.append(Statement(MESSAGE, f"correlation key {one_line(key.label)}", words))
-            whole += self._extensions(key)
-        for one in model.opaque:
-            whole += self._opaque(one)
+            whole += self._list_extensions(key)
+        for element in model.opaque:
+            whole += self._describe_opaque(element)
 
-    def _pool(self, pool: Pool, first: str) -> None:
+    def _collect_pool(self, pool: Pool, first: str) -> None:
         whole = self.whole[pool.process if pool.process in self.whole else first]
         label = f"pool {one_line(pool.label)}"
         if pool.doc.strip():
@@ -367,7 +387,7 @@ class _Collector:
             least, most = pool.multiplicity
             words = f"{least} to {most} participants"
             whole.append(Statement(PERFORMER, label, words))
-        whole += (f._replace(label=f"{label}, {f.label}") for f in self._extensions(pool))
+        whole += (f._replace(label=f"{label}, {f.label}") for f in self._list_extensions(pool))
 
     def _message_flow(self, flow: MessageFlow, first: str) -> None:
         source, target = flow.source, flow.target
@@ -376,33 +396,33 @@ class _Collector:
         if message is not None:
             words.append(one_line(message.label))
         text = ", ".join(dict.fromkeys(words)) or "a message"
-        found = tuple(self._extensions(flow))
+        statements = tuple(self._list_extensions(flow))
         for end, other, verb in ((source, target, "sends to"), (target, source, "receives from")):
             at = self.elements.get(end)
             match at:
                 case Task() | Event() | SubProcess() | CallActivity():
-                    fact = Statement(MESSAGE, f"{verb} {self._label(other)}", text)
-                    self._add(end, first, fact, *found)
+                    fact = Statement(MESSAGE, f"{verb} {self._element_label(other)}", text)
+                    self._add_statements(end, first, fact, *statements)
                 case _:
                     pass
         if source not in self.home and target not in self.home and words:
-            label = f"message from {self._label(source)} to {self._label(target)}"
+            label = f"message from {self._element_label(source)} to {self._element_label(target)}"
             self.whole[first].append(Statement(MESSAGE, label, text))
 
-    def _label(self, id: str) -> str:
+    def _element_label(self, id: str) -> str:
         there = self.elements.get(id)
         if there is None:
             return id
         return one_line(there.name) or f"the {kind_words(there)}"
 
 
-def _repeated(loop: Loop) -> Statement:
+def _repetition_statement(loop: Loop) -> Statement:
     return Statement(SETTING, "repeated", _loop_words(loop))
 
 
 def loop_statements(loop: Loop) -> Iterator[Statement]:
     """Everything that is collected from the marker of a repeated activity."""
-    yield _repeated(loop)
+    yield _repetition_statement(loop)
     yield from loop_extensions(loop)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from orgflow_ir.model import CallActivity, Element, Event, Loop, Task
-from orgflow_ir.model.binding_text import Statement, statements
+from orgflow_ir.model.binding_text import Statement, binding_statements
 from orgflow_ir.model.bindings import ENGINES, says_binding
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.value import Extra
@@ -93,12 +93,14 @@ def extension_statements(
     except those that its binding already contains; `names` maps ids of root elements to names."""
     bound = ""
     if isinstance(element, Task | CallActivity | Event) and element.binding is not None:
-        bound = " ".join(f"{s.what} {s.label} {s.text}" for s in statements(element)).lower()
+        bound = " ".join(
+            f"{s.what} {s.label} {s.text}" for s in binding_statements(element)
+        ).lower()
     names = names or {}
-    yield from _of(element.extra, bound, names)
+    yield from _list_statements(element.extra, bound, names)
     if isinstance(element, Event):
         for definition in element.definitions:
-            yield from _of(definition.extra, bound, names)
+            yield from _list_statements(definition.extra, bound, names)
     loop = getattr(element, "loop", None)
     if loop is not None:
         yield from loop_extensions(loop, names)
@@ -106,23 +108,23 @@ def extension_statements(
 
 def loop_extensions(loop: Loop, names: Mapping[str, str] | None = None) -> Iterator[Statement]:
     """The statements in the extension data of a repetition marker."""
-    yield from _of(loop.extra, "", names or {})
+    yield from _list_statements(loop.extra, "", names or {})
 
 
-def _of(extra: Extra, bound: str, names: Mapping[str, str]) -> Iterator[Statement]:
+def _list_statements(extra: Extra, bound: str, names: Mapping[str, str]) -> Iterator[Statement]:
     for key, value in extra:
         attribute = key.startswith("@")
         namespace, _, name = key.removeprefix("@").removeprefix("{").rpartition("}")
         if namespace.startswith(_SILENT):
             continue
         if namespace == BPMN:
-            found = _of_bpmn(name, value, attribute, bound, names)
+            statement = _of_bpmn(name, value, attribute, bound, names)
         elif namespace in _EXTRA_ENGINES:
-            found = _of_engine(key, name, value, attribute, bound)
+            statement = _of_engine(key, name, value, attribute, bound)
         else:
-            found = _of_tool(name, value, attribute)
-        if found is not None:
-            yield found
+            statement = _of_tool(name, value, attribute)
+        if statement is not None:
+            yield statement
 
 
 def _of_bpmn(
@@ -136,11 +138,13 @@ def _of_bpmn(
         value = names.get(value.rpartition(":")[2], value)
         return None if known else Statement(SETTING, name, one_line(value))
     if name in ("ioSpecification", "dataInput", "dataOutput", "property"):
-        found = [a["name"] for _, a, _ in tags(value) if a.get("name")]
-        found = [n for n in found if n.lower() not in bound and n not in _KINDS]
-        found = [n for n in found if n[:2] != "__"]  # placeholders of an editor
-        return Statement(SETTING, _IO.get(name, name), ", ".join(found)) if found else None
-    words = [names.get(w.rpartition(":")[2], w) for w in _words(value, but=_OWN)]
+        names_there = [a["name"] for _, a, _ in list_tags(value) if a.get("name")]
+        names_there = [n for n in names_there if n.lower() not in bound and n not in _KINDS]
+        names_there = [n for n in names_there if n[:2] != "__"]  # placeholders of an editor
+        return (
+            Statement(SETTING, _IO.get(name, name), ", ".join(names_there)) if names_there else None
+        )
+    words = [names.get(w.rpartition(":")[2], w) for w in _list_words(value, but=_OWN)]
     words = [w for w in words if w.lower() not in bound]
     return Statement(SETTING, name, one_line(" ".join(words))) if words else None
 
@@ -151,12 +155,12 @@ _IO = {"ioSpecification": "inputs and outputs", "dataInput": "input", "dataOutpu
 
 
 def _of_engine(key: str, name: str, value: str, attribute: bool, bound: str) -> Statement | None:
-    words = [value.strip()] if attribute else _words(value)
+    words = [value.strip()] if attribute else _list_words(value)
     if not words or name in _EDITOR:
         return None
     if bound and says_binding(key) and all(_is_in(word, bound) for word in words):
         return None
-    return Statement(SETTING, name, one_line(value if attribute else pairs(value)))
+    return Statement(SETTING, name, one_line(value if attribute else attribute_text(value)))
 
 
 def _is_in(word: str, bound: str) -> bool:
@@ -172,9 +176,9 @@ def _of_tool(name: str, value: str, attribute: bool) -> Statement | None:
     if attribute:
         written = _is_written(name, value)
         return Statement(FOREIGN, name, one_line(value)) if written else None
-    found = []
+    parts = []
     within = name  # the named element around one that holds its value
-    for tag, attributes, text in tags(value):
+    for tag, attributes, text in list_tags(value):
         if re.search(_DRAWN, tag) is not None:
             continue
         label = next((attributes[n] for n in _NAMES if attributes.get(n)), "")
@@ -188,12 +192,12 @@ def _of_tool(name: str, value: str, attribute: bool) -> Statement | None:
         only = label in ("", tag) and not any(v.strip() for v in values)
         # beside a name or a value, single words are a tool's own
         named += [(k, v) for k, v in others if only or " " in v.strip()]
-        found += [
-            f"{k}: {one_line(plain(v))}" if k != name else one_line(plain(v))
+        parts += [
+            f"{k}: {one_line(strip_tags(v))}" if k != name else one_line(strip_tags(v))
             for k, v in named
             if _is_written(k, v)
         ]
-    return Statement(FOREIGN, name, "; ".join(found)) if found else None
+    return Statement(FOREIGN, name, "; ".join(parts)) if parts else None
 
 
 def _is_written(name: str, value: str) -> bool:
@@ -203,21 +207,21 @@ def _is_written(name: str, value: str) -> bool:
     return re.fullmatch(_CODED, folded) is None
 
 
-def plain(text: str) -> str:
+def strip_tags(text: str) -> str:
     """The text without its HTML tags, if it has any."""
     return re.sub(_MARKUP, " ", text) if "<" in text else text
 
 
-def tags(xml: str) -> Iterator[tuple[str, dict[str, str], str]]:
+def list_tags(xml: str) -> Iterator[tuple[str, dict[str, str], str]]:
     """Each element's name, its attributes, and the text after its start tag."""
-    xml = re.sub(_COMMENT, "", re.sub(_CDATA, lambda m: _escaped(m[1]), xml))
+    xml = re.sub(_COMMENT, "", re.sub(_CDATA, lambda m: _escape_text(m[1]), xml))
     for _, name, attributes, text in re.findall(_TAG, xml):
-        found = {
-            key.rpartition(":")[2]: _unescaped(one or other)
-            for key, one, other in re.findall(_ATTRIBUTE, attributes)
+        attribute_values = {
+            key.rpartition(":")[2]: _unescape_text(double_quoted or single_quoted)
+            for key, double_quoted, single_quoted in re.findall(_ATTRIBUTE, attributes)
             if not key.startswith("xmlns")
         }
-        yield name, found, _unescaped(text).strip()
+        yield name, attribute_values, _unescape_text(text).strip()
 
 
 # Not those of xml.sax.saxutils, which loads the clients of HTTP, TLS and e-mail.
@@ -228,30 +232,30 @@ _REFERENCES = (
 """XML references and the characters they stand for; `&amp;` is last, because its result is text."""
 
 
-def _escaped(text: str) -> str:
+def _escape_text(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _unescaped(text: str) -> str:
+def _unescape_text(text: str) -> str:
     if "&" in text:
         for reference, character in _REFERENCES:
             text = text.replace(reference, character)
     return text
 
 
-def _words(xml: str, but: Collection[str] = ()) -> list[str]:
+def _list_words(xml: str, but: Collection[str] = ()) -> list[str]:
     """The values in an element: those of attributes other than `but`, and texts."""
-    found = []
-    for _, attributes, text in tags(xml):
-        found += [*(v for k, v in attributes.items() if k not in but), *text.splitlines()]
-    return [word.strip() for word in found if word.strip()]
+    words_there = []
+    for _, attributes, text in list_tags(xml):
+        words_there += [*(v for k, v in attributes.items() if k not in but), *text.splitlines()]
+    return [word.strip() for word in words_there if word.strip()]
 
 
-def pairs(xml: str, but: Collection[str] = ()) -> str:
+def attribute_text(xml: str, but: Collection[str] = ()) -> str:
     """Attributes other than `but`, and texts, of an element in a readable form: `action = update;
     event=start class=org.acme.Log`."""
-    found = []
-    for _, attributes, text in tags(xml):
+    parts_there = []
+    for _, attributes, text in list_tags(xml):
         attributes = {k: v for k, v in attributes.items() if k not in but}
         named = next((n for n in _NAMES if n in attributes), None)
         valued = next((n for n in _VALUES if n in attributes), None)
@@ -263,5 +267,5 @@ def pairs(xml: str, but: Collection[str] = ()) -> str:
             parts += [f"{valued}={attributes[valued]}"] if valued else []
             parts += [text] if text else []
         if parts:
-            found.append(" ".join(parts))
-    return "; ".join(found)
+            parts_there.append(" ".join(parts))
+    return "; ".join(parts_there)

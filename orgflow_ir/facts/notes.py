@@ -29,7 +29,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.binding_text import Statement, statements
+from orgflow_ir.model.binding_text import Statement, binding_statements
 from orgflow_ir.model.bindings import Listener, listener_data
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.provenance import elements_by_id, source_ids
@@ -73,24 +73,24 @@ def keep(
             long = long or len(node.doc) > MOST_DOCUMENTATION
             of = _stands_for(node, source, ctx) if isinstance(node, Opaque) else node
             if isinstance(of, (Task, CallActivity, Event)) and of.binding is not None:
-                about[node.id] = list(statements(of))
+                about[node.id] = list(binding_statements(of))
     whole = {process.id: list(facts.whole.get(process.id, ())) for process in model.processes}
     names = facts.lanes if lanes else {}
     if not (about or long or facts.about or names or any(whole.values())):
         return model
-    owners = _owners(model)
+    owners = _map_owners(model)
     work = {n.id for s in source.scopes() for n in s.nodes if not isinstance(n, Event | Gateway)}
     for element, lane in names.items():
         if element in owners and element in work:
             about.setdefault(owners[element], []).append(Statement(PERFORMER, "lane", lane))
     elements = ctx.analysis(elements_by_id, source) if facts.about else {}
-    for process, found in facts.about.items():
-        for id, said in found.items():
+    for process, by_element in facts.about.items():
+        for id, statements in by_element.items():
             if id in owners:
-                about.setdefault(owners[id], []).extend(said)
+                about.setdefault(owners[id], []).extend(statements)
             elif process in whole:  # rewritten, so that nothing stands for it
                 label = one_line(elements[id].label)
-                whole[process] += (f._replace(label=f"{label}, {f.label}") for f in said)
+                whole[process] += (f._replace(label=f"{label}, {f.label}") for f in statements)
     if model is not source:
         for scope in source.scopes():
             for node in scope.nodes:
@@ -100,11 +100,14 @@ def keep(
                     whole[next(iter(whole))].append(fact)
     cut = _Cut()
     processes = tuple(_with_facts(p, about, whole.get(p.id, ()), cut) for p in model.processes)
-    acted_on = {**_repeated(source, model)}
-    for found_on in (_mapped(source, model), _listening(source, facts, listeners, ctx)):
+    acted_on = {**_acted_repetitions(source, model)}
+    for found_on in (
+        _acted_mappings(source, model),
+        _listener_statements(source, facts, listeners, ctx),
+    ):
         for id, about_it in found_on.items():
             acted_on[id] = acted_on.get(id, frozenset()) | about_it
-    _report(source, facts, lanes, where, cut, ctx, acted_on)
+    _report_facts(source, facts, lanes, where, cut, ctx, acted_on)
     return model.replace(processes=processes)
 
 
@@ -117,7 +120,7 @@ def _stands_for(stub: Opaque, source: Model, ctx: PassContext) -> Element | None
     return next((elements[id] for id in source_ids(stub) if id in elements), None)
 
 
-def _repeated(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
+def _acted_repetitions(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
     """What markers for repetition say that the model acts on, since lowerings made flows of them,
     by the element."""
     if source is model:
@@ -131,7 +134,7 @@ def _repeated(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
     }
 
 
-def _mapped(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
+def _acted_mappings(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
     """What mappings of sub-processes and events say that the model acts on, since lowerings made
     steps of them, by the element."""
     if source is model:
@@ -155,12 +158,12 @@ def _mapped(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
     }
 
 
-def _listening(
+def _listener_statements(
     source: Model, facts: Facts, run: bool, ctx: PassContext
 ) -> dict[str, frozenset[Statement]]:
     """What extension data says of listeners, by the element that it is about; OF404 reports those
     that nothing executes."""
-    found: dict[str, frozenset[Statement]] = {}
+    by_element: dict[str, frozenset[Statement]] = {}
     for scope in source.scopes():
         elements: list[Element] = [*scope.nodes, *scope.flows]
         if isinstance(scope, Process):
@@ -173,15 +176,17 @@ def _listening(
                 _report_listeners(element, scope, run, ctx)
             if isinstance(element, Task):
                 continue
-            said = set(extension_statements(element.replace(extra=listener_data(element.extra))))
+            statements = set(
+                extension_statements(element.replace(extra=listener_data(element.extra)))
+            )
             at = element.id
             if isinstance(element, Flow):
                 at = element.source
                 about = (f for own in facts.about.values() for f in own.get(at, ()))
-                said = {f for f in about for s in said
+                statements = {f for f in about for s in statements
                         if f.label.endswith(f", {s.label}") and f.text == s.text}  # fmt: skip
-            found[at] = found.get(at, frozenset()) | said
-    return found
+            by_element[at] = by_element.get(at, frozenset()) | statements
+    return by_element
 
 
 def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContext) -> None:
@@ -196,8 +201,8 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
         why_not_read,
     )
 
-    def report(one: Listener, what: str) -> None:
-        shown = one_line(one.target).replace("`", "'") or one.event
+    def report_listener(reported: Listener, what: str) -> None:
+        shown = one_line(reported.target).replace("`", "'") or reported.event
         of = ctx.name(element) if not isinstance(element, Process) else f"`{element.label}`"
         ctx.emit(
             UnsupportedBinding,
@@ -208,25 +213,29 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
 
     left = place(once(element) if run else element, scope, ctx.analysis(ControlFlow, scope)).left
     if not run:
-        reasons = {one.listener: one.reason for one in left}
+        reasons = {unexecuted.listener: unexecuted.reason for unexecuted in left}
         left = tuple(
-            Left(one, why_not_read(one) or reasons.get(one, "")) for one in listeners_of(element)
+            Left(own_listener, why_not_read(own_listener) or reasons.get(own_listener, ""))
+            for own_listener in listeners_of(element)
         )
-    for one in left:
-        report(one.listener, f"not executed{f' ({one.reason})' if one.reason else ''}")
+    for unexecuted in left:
+        report_listener(
+            unexecuted.listener,
+            f"not executed{f' ({unexecuted.reason})' if unexecuted.reason else ''}",
+        )
     if run:
         for listener in only_at_the_end(element, scope):
-            report(listener, "not executed when an event interrupts the activity")
+            report_listener(listener, "not executed when an event interrupts the activity")
 
 
-def _owners(model: Model) -> dict[str, str]:
+def _map_owners(model: Model) -> dict[str, str]:
     """The first node that stands for each node of the source."""
-    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for scope in model.scopes():
         for node in scope.nodes:
             for id in source_ids(node):
-                found.setdefault(id, node.id)
-    return found
+                owners.setdefault(id, node.id)
+    return owners
 
 
 class _Cut:
@@ -249,23 +258,23 @@ def _with_facts(
         _with_facts(node, about, about.get(node.id, ()), cut)
         if isinstance(node, SubProcess)
         else node.replace(doc=doc)
-        if (doc := _noted(node.doc, about.get(node.id, ()), cut)) != node.doc
+        if (doc := _add_notes(node.doc, about.get(node.id, ()), cut)) != node.doc
         else node
         for node in scope.nodes
     )
-    doc = _noted(scope.doc, own, cut)
+    doc = _add_notes(scope.doc, own, cut)
     same = all(new is old for new, old in zip(nodes, scope.nodes, strict=True))
     return scope if same and doc == scope.doc else scope.replace(nodes=nodes, doc=doc)
 
 
-def _noted(doc: str, facts: Iterable[Statement], cut: _Cut) -> str:
+def _add_notes(doc: str, facts: Iterable[Statement], cut: _Cut) -> str:
     """Documentation with a list of facts at its end."""
     if len(doc) > MOST_DOCUMENTATION:
         doc = cut.shorten(doc, MOST_DOCUMENTATION)
     shown = list(facts)
     if not shown:
         return doc
-    lines = [HEADING, *(_line(fact, cut) for fact in shown[:MOST_LINES])]
+    lines = [HEADING, *(_note_line(fact, cut) for fact in shown[:MOST_LINES])]
     if len(shown) > MOST_LINES:
         cut.any = True
         lines.append(f"- … and {len(shown) - MOST_LINES} more")
@@ -273,7 +282,7 @@ def _noted(doc: str, facts: Iterable[Statement], cut: _Cut) -> str:
     return f"{doc.strip()}\n\n{block}" if doc.strip() else block
 
 
-def _line(fact: Statement, cut: _Cut) -> str:
+def _note_line(fact: Statement, cut: _Cut) -> str:
     text = fact.text.strip()
     code = fact.code or "\n" in text
     text = cut.shorten(text, MOST_CODE if code else MOST_TEXT)
@@ -282,7 +291,7 @@ def _line(fact: Statement, cut: _Cut) -> str:
     return f"- {fact.label}:\n{text}" if code else f"- {fact.label}: {text}"
 
 
-def _report(
+def _report_facts(
     source: Model,
     facts: Facts,
     lanes: bool,
@@ -297,8 +306,8 @@ def _report(
         for fact in facts.whole.get(process.id, ()):
             if fact not in acted_on.get(process.id, ()):
                 elements[fact.what][process.id] = None
-        for id, found in facts.about.get(process.id, {}).items():
-            for fact in found:
+        for id, facts_there in facts.about.get(process.id, {}).items():
+            for fact in facts_there:
                 if fact not in acted_on.get(id, ()):
                     elements[fact.what][id] = None
         if lanes and any(scope.lanes for scope in process.scopes()):

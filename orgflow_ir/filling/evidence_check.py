@@ -27,20 +27,20 @@ def check_evidence(model: Model, text_of: TextOf, ctx: PassContext) -> None:
             name = evidence.document
             if name not in texts:
                 texts[name] = text_of(name)
-            fault = _fault(evidence, texts[name])
+            fault = _find_fault(evidence, texts[name])
             if fault is not None:
                 ctx.emit(
                     WrongEvidence, f"the evidence for {names.full_name(element)} {fault}",
                     element=element, help="compare the element with the documents",
                 )  # fmt: skip
-        if not element.evidence and _needs(element):
+        if not element.evidence and _needs_evidence(element):
             ctx.emit(
                 NoEvidence, f"{names.full_name(element)} has no evidence", element=element,
                 help="compare the element with the documents",
             )  # fmt: skip
 
 
-def _fault(evidence: Evidence, text: str | None) -> str | None:
+def _find_fault(evidence: Evidence, text: str | None) -> str | None:
     document = one_line(evidence.document)
     if text is None:
         return f"names the document `{document}`, which does not exist"
@@ -48,7 +48,7 @@ def _fault(evidence: Evidence, text: str | None) -> str | None:
     return None if fault is None else f"from the document `{document}` {fault}"
 
 
-def _needs(element: Element) -> bool:
+def _needs_evidence(element: Element) -> bool:
     """Starts, ends and joins that nobody named follow from the rest."""
     if isinstance(element, Task):
         return True

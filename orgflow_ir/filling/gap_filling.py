@@ -18,15 +18,15 @@ from orgflow_ir.diagnostics.agent_rules import (
     UnansweredGap,
     UnavailableAgent,
 )
-from orgflow_ir.filling.agent_guards import AgentFailure, asked
-from orgflow_ir.gaps.answers import AnswerError, check_size, fix
+from orgflow_ir.filling.agent_guards import AgentFailure, ask_agent
+from orgflow_ir.gaps.answers import AnswerError, check_size, convert_answer
 from orgflow_ir.gaps.find import find_gaps
 from orgflow_ir.gaps.gap import Gap
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import ElementNames, one_line
 from orgflow_ir.model.evidence import place_fault
 from orgflow_ir.model.rewriter import EditError, Rewriter
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.agents import MAX_ATTEMPTS, Answer, GapAgent, Refusal
 from orgflow_ir.plugins.guards import leaf_name
@@ -104,20 +104,20 @@ class _Filling:
         answered: list[Answered] = []
         gaps = find_gaps(self.model, PassContext())
         while True:
-            todo = [g for g in gaps if g.schema is not None and _key(g) not in offered]
+            todo = [g for g in gaps if g.schema is not None and _gap_key(g) not in offered]
             if not todo or not self.agents:
                 break
             gap = todo[0]
-            offered.add(_key(gap))
+            offered.add(_gap_key(gap))
             services.cancellation.check()
             services.progress(len(offered) - 1, len(offered) - 1 + len(todo), gap.message)
             reported = len(self.ctx.diagnostics)
-            found = self._offer(gap)
+            answer = self._offer_gap(gap)
             new = self.ctx.diagnostics[reported:]
             if any(d.element == gap.element.id for d in new):
-                self.explained.add(_key(gap))
-            if found is not None:
-                answered.append(found)
+                self.explained.add(_gap_key(gap))
+            if answer is not None:
+                answered.append(answer)
                 gaps = find_gaps(self.model, PassContext())
         return Filled(self.model, tuple(answered), gaps)
 
@@ -125,9 +125,9 @@ class _Filling:
         """Report each gap that an answer could close and about which nothing was reported."""
         names = self.ctx.analysis(ElementNames, self.model)
         for gap in gaps:
-            if gap.schema is None or _key(gap) in self.explained:
+            if gap.schema is None or _gap_key(gap) in self.explained:
                 continue
-            asked = [f"`{name}`" for name in self.asked.get(_key(gap), ())]
+            asked = [f"`{name}`" for name in self.asked.get(_gap_key(gap), ())]
             why = f"no answer by {' or '.join(asked)}" if asked else "no agent was asked"
             self.ctx.emit(
                 UnansweredGap,
@@ -135,7 +135,7 @@ class _Filling:
                 element=gap.element, help=gap.help,
             )  # fmt: skip
 
-    def _offer(self, gap: Gap) -> Answered | None:
+    def _offer_gap(self, gap: Gap) -> Answered | None:
         """Ask agent by agent; the model is changed where one has an answer that is accepted."""
         refused: tuple[Refusal, ...] = ()
         for agent in tuple(self.agents):
@@ -145,60 +145,62 @@ class _Filling:
             for _ in range(min(agent.attempts, MAX_ATTEMPTS)):
                 self.ctx.services.cancellation.check()
                 try:
-                    answer = asked(agent, gap, self.model, self.ctx, refused)
+                    answer = ask_agent(agent, gap, self.model, self.ctx, refused)
                 except AgentFailure as failure:
-                    self._failed(agent, gap, failure)
+                    self._note_failure(agent, gap, failure)
                     last = None
                     break
                 if answer is None:
-                    self.asked.setdefault(_key(gap), []).append(agent.name)
+                    self.asked.setdefault(_gap_key(gap), []).append(agent.name)
                     break
                 try:
-                    self.model = self._accepted(gap, answer, agent)
+                    self.model = self._accept_answer(gap, answer, agent)
                 except AnswerError as error:
                     last = Refusal(agent.name, answer.value, str(error))
                     refused = (*refused, last)
                     continue
-                self._report(AnsweredGap, agent, gap, f"answered with {_text(answer.value)}")
+                self._report_finding(
+                    AnsweredGap, agent, gap, f"answered with {_value_text(answer.value)}"
+                )
                 return Answered(gap, agent.name, answer.value)
             if last is not None:
-                self._report(
+                self._report_finding(
                     RefusedAnswer, agent, gap,
-                    f"was refused: {last.reason}; its answer was {_text(last.value)}",
+                    f"was refused: {last.reason}; its answer was {_value_text(last.value)}",
                     help="answer the gap in the source, or use another agent",
                 )  # fmt: skip
         return None
 
-    def _accepted(self, gap: Gap, answer: Answer, agent: GapAgent) -> Model:
+    def _accept_answer(self, gap: Gap, answer: Answer, agent: GapAgent) -> Model:
         """The model with an answer. Raises `AnswerError` where it is not accepted."""
         for evidence in answer.evidence:
             if (wrong := place_fault(evidence)) is not None:
                 raise AnswerError(f"its evidence {wrong}")
         rewriter = Rewriter(self.model, origin=agent.name)
         try:
-            for edit in fix(gap, answer.value, self.model).edits:
+            for edit in convert_answer(gap, answer.value, self.model).edits:
                 rewriter.make(edit)
                 if answer.evidence and edit.id is not None:
                     rewriter.cite(edit.scope, edit.id, *answer.evidence)
         except EditError as error:
             raise AnswerError(str(error)) from None
         model = rewriter.done()
-        broken = sorted(violations(model) - violations(self.model))
+        broken = sorted(list_violations(model) - list_violations(self.model))
         if broken:
             raise AnswerError(f"it makes the model invalid: {broken[0]}")
-        if _key(gap) in {_key(left) for left in find_gaps(model, PassContext())}:
+        if _gap_key(gap) in {_gap_key(left) for left in find_gaps(model, PassContext())}:
             raise AnswerError("it leaves the gap open")
         if self.judge is not None:
             if self.errors is None:
                 self.errors = frozenset((d.code, d.element) for d in self.judge(self.model))
-            found = tuple(self.judge(model))
-            new = [d for d in found if (d.code, d.element) not in self.errors]
+            findings = tuple(self.judge(model))
+            new = [d for d in findings if (d.code, d.element) not in self.errors]
             if new:
                 raise AnswerError(f"it introduces an error, {new[0].code}: {new[0].message}")
-            self.errors = frozenset((d.code, d.element) for d in found)
+            self.errors = frozenset((d.code, d.element) for d in findings)
         return model
 
-    def _failed(self, agent: GapAgent, gap: Gap, failure: AgentFailure) -> None:
+    def _note_failure(self, agent: GapAgent, gap: Gap, failure: AgentFailure) -> None:
         if failure.unavailable:
             self.agents.remove(agent)
             self.ctx.emit(
@@ -206,12 +208,12 @@ class _Filling:
                 help="configure the missing service, or compile without the agent",
             )  # fmt: skip
             return
-        self._report(
+        self._report_finding(
             FailedAgent, agent, gap, str(failure),
             help="report it to the maintainer of the agent, or compile without it",
         )  # fmt: skip
 
-    def _report(
+    def _report_finding(
         self, rule: type[Rule], agent: GapAgent, gap: Gap, text: str, help: str | None = None
     ) -> None:
         named = self.ctx.analysis(ElementNames, self.model).full_name(gap.element)
@@ -221,13 +223,13 @@ class _Filling:
         )  # fmt: skip
 
 
-def _key(gap: Gap) -> _Key:
+def _gap_key(gap: Gap) -> _Key:
     """What makes two gaps the same: what is asked, and about which element."""
     answerable = "" if gap.schema is None else "answerable"
     return gap.kind, gap.scope, gap.element.id, answerable
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """An answer in a message: JSON, on one line, short."""
     try:
         check_size(value)

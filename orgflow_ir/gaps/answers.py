@@ -42,41 +42,41 @@ class AnswerError(ValueError):
     """An answer that a gap does not accept; the message gives the reason."""
 
 
-def fix(gap: Gap, answer: Any, model: Model) -> Fix:
+def convert_answer(gap: Gap, answer: Any, model: Model) -> Fix:
     """The change that an answer makes to `model`, which may have been edited since the gap was
     found. Raises `AnswerError` if the answer does not match the gap's schema, contains a malformed
     time or condition, or is for an element that no longer exists."""
     if gap.schema is None:
         raise AnswerError("the model cannot hold an answer to it")
-    answer = _plain(answer)
+    answer = _to_plain(answer)
     import jsonschema  # it checks what comes from outside; a compile never gets here
 
-    found = jsonschema.Draft202012Validator(gap.schema).iter_errors(answer)
-    error = jsonschema.exceptions.best_match(found)
+    schema_errors = jsonschema.Draft202012Validator(gap.schema).iter_errors(answer)
+    error = jsonschema.exceptions.best_match(schema_errors)
     if error is not None:
         place = f" at `{error.json_path}`" if error.absolute_path else ""
         # Of alternatives the library says only that none fits.
         faults = dict.fromkeys(inner.message for inner in error.context) or [error.message]
-        raise AnswerError(f"{_short(', or '.join(faults))}{place}")
+        raise AnswerError(f"{_shorten_text(', or '.join(faults))}{place}")
     edits = tuple(_CHANGES[gap.kind](gap, answer, model))
     return Fix(title=f"answer {gap.rule.code}", applicability="unsafe", edits=edits)
 
 
-def _plain(answer: Any) -> Any:
+def _to_plain(answer: Any) -> Any:
     """The answer as what JSON has, whatever it was made of. Raises `AnswerError`."""
     check_size(answer)
     try:
         text = json.dumps(answer, ensure_ascii=False, allow_nan=False)
         text.encode()
     except Exception as error:  # noqa: BLE001  # whatever the classes of an agent raise
-        raise AnswerError(f"it is no JSON: {_short(str(error))}") from None
+        raise AnswerError(f"it is no JSON: {_shorten_text(str(error))}") from None
     if len(text) > MAX_LENGTH:
         raise AnswerError(f"it has {len(text)} characters; the maximum is {MAX_LENGTH}")
     plain = json.loads(text)
-    for part in _texts(plain):
+    for part in _list_texts(plain):
         # XML cannot hold them, and a terminal must not see them.
         if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", part):
-            raise AnswerError(f"it contains control characters: {_short(repr(part))}")
+            raise AnswerError(f"it contains control characters: {_shorten_text(repr(part))}")
     return plain
 
 
@@ -98,30 +98,30 @@ def check_size(answer: Any) -> None:
                 continue
             level += 1
             todo.append((value, True))
-            todo += [(one, False) for one in inner]
+            todo += [(inner_value, False) for inner_value in inner]
         else:
             level -= 1
-            sizes = [known.get(id(one), (1, 0)) for one in inner]
+            sizes = [known.get(id(inner_value), (1, 0)) for inner_value in inner]
             parts = 1 + sum(size for size, _ in sizes)
             if parts > MAX_LENGTH:
                 raise AnswerError(f"it has more than {MAX_LENGTH} parts")
             known[id(value)] = (parts, 1 + max((height for _, height in sizes), default=-1))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _list_texts(value: Any) -> Iterator[str]:
     """Every text in a JSON value, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield key
-            yield from _texts(inner)
+            yield from _list_texts(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _texts(inner)
+            yield from _list_texts(inner)
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     folded = " ".join(text.split())
     return folded if len(folded) <= 160 else f"{folded[:160]}…"
 
@@ -129,14 +129,14 @@ def _short(text: str) -> str:
 # -- what each kind changes ------------------------------------------------------------------------
 
 
-def _binding(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
-    task = _element(gap, model)
+def _binding_edits(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    task = _find_element(gap, model)
     assert isinstance(task, Task)
     try:
         binding = BINDINGS[answer["kind"]].validate(answer)
     except ValueError as error:
         raise AnswerError(
-            f"it is not a binding of the kind `{answer['kind']}`: {_fields(error)}"
+            f"it is not a binding of the kind `{answer['kind']}`: {_field_faults(error)}"
         ) from None
     binding = _with_settings(binding, task)
     yield Edit(action="set-binding", scope=gap.scope, id=task.id, binding=binding)
@@ -155,29 +155,29 @@ def _with_settings(binding: AnyBinding, task: Task) -> AnyBinding:
     )
 
 
-def _fields(error: ValueError) -> str:
+def _field_faults(error: ValueError) -> str:
     """What pydantic says, in one line: it has a line a fault, with links."""
     import pydantic
 
     if not isinstance(error, pydantic.ValidationError):
-        return _short(str(error))
+        return _shorten_text(str(error))
     faults = (f"`{'.'.join(map(str, e['loc']))}`: {e['msg']}" for e in error.errors())
-    return _short("; ".join(faults))
+    return _shorten_text("; ".join(faults))
 
 
-def _time(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
-    event = _element(gap, model)
+def _time_edits(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    event = _find_element(gap, model)
     assert isinstance(event, Event)
     kind, value = answer["kind"], answer["value"].strip()
     time = read_time(value)
-    if time_kind(time) != kind or (isinstance(time, Moment) and not _exists(time)):
-        raise AnswerError(f"`{_short(value)}` is not an ISO 8601 {kind}")
+    if time_kind(time) != kind or (isinstance(time, Moment) and not _moment_exists(time)):
+        raise AnswerError(f"`{_shorten_text(value)}` is not an ISO 8601 {kind}")
     old = next((d for d in event.definitions if d.kind == "timer"), EventDefinition(kind="timer"))
     timer = old.replace(timer=kind, expression=Expression(text=value))
     yield Edit(action="set-timer", scope=gap.scope, id=event.id, timer=timer)
 
 
-def _exists(moment: Moment) -> bool:
+def _moment_exists(moment: Moment) -> bool:
     try:
         datetime.date.fromisoformat(moment.day)
     except ValueError:
@@ -185,27 +185,27 @@ def _exists(moment: Moment) -> bool:
     return moment.is_possible
 
 
-def _condition(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
-    flow = _element(gap, model)
-    yield _conditioned(gap, flow.id, _readable(answer["text"], answer.get("language")))
+def _condition_edits(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    flow = _find_element(gap, model)
+    yield _condition_edit(gap, flow.id, _read_condition(answer["text"], answer.get("language")))
 
 
-def _decision(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
-    _element(gap, model)
+def _decision_edits(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    _find_element(gap, model)
     if "conditions" in answer:
         texts = answer["conditions"]
     else:
         variable, values = answer["variable"], answer["values"]
         if len(set(values.values())) < len(values):
             raise AnswerError("two branches have the same value")
-        texts = {flow: f'{variable} = "{_quoted(value)}"' for flow, value in values.items()}
+        texts = {flow: f'{variable} = "{_quote_text(value)}"' for flow, value in values.items()}
         for text in texts.values():
-            _check_variable(variable, _readable(text, "FEEL"))
-    there = {flow.id for flow in _flows(gap, model)}
+            _check_variable(variable, _read_condition(text, "FEEL"))
+    there = {flow.id for flow in _leaving_flows(gap, model)}
     for flow, text in texts.items():
         if flow not in there:
             raise AnswerError(f"the branch `{flow}` no longer exists")
-        yield _conditioned(gap, flow, _readable(text, "FEEL"))
+        yield _condition_edit(gap, flow, _read_condition(text, "FEEL"))
 
 
 def _check_variable(name: str, condition: Expression) -> None:
@@ -214,23 +214,23 @@ def _check_variable(name: str, condition: Expression) -> None:
         raise AnswerError(f"the variable `{name}` cannot be read: it is a FEEL keyword")
 
 
-def _conditioned(gap: Gap, flow: str, condition: Expression) -> Edit:
+def _condition_edit(gap: Gap, flow: str, condition: Expression) -> Edit:
     return Edit(action="set-condition", scope=gap.scope, id=flow, condition=condition)
 
 
-def _branch(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
-    _element(gap, model)
+def _branch_edits(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    _find_element(gap, model)
     assert gap.schema is not None
     asked = gap.schema["properties"]["labels"]["properties"]
     labels, default = answer.get("labels", {}), answer.get("default")
     silent = [flow for flow in asked if flow not in labels and flow != default]
     if silent:
         raise AnswerError(f"the branch `{silent[0]}` has no label and is not the default")
-    flows = {flow.id: flow for flow in _flows(gap, model)}
+    flows = {flow.id: flow for flow in _leaving_flows(gap, model)}
     gone = [flow for flow in asked if flow not in flows]
     if gone:
         raise AnswerError(f"the branch `{gone[0]}` no longer exists")
-    names = [_folded(labels.get(id, flow.name)) for id, flow in flows.items()]
+    names = [_fold_case(labels.get(id, flow.name)) for id, flow in flows.items()]
     if len(set(filter(None, names))) < len(list(filter(None, names))):
         raise AnswerError("two branches have the same label")
     for id, label in labels.items():
@@ -239,12 +239,12 @@ def _branch(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
         yield Edit(action="set-default", scope=gap.scope, id=default, default=True)
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _list(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
-    node = _element(gap, model)
+def _list_edits(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    node = _find_element(gap, model)
     assert isinstance(node, Task | SubProcess)
     if node.loop is None:
         raise AnswerError("the element is no longer repeated")
@@ -258,49 +258,50 @@ def _list(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
 
 
 _CHANGES = {
-    "task": _binding, "message": _binding, "time": _time, "condition": _condition,
-    "decision": _decision, "branch": _branch, "list": _list,
+    "task": _binding_edits, "message": _binding_edits, "time": _time_edits,
+    "condition": _condition_edits, "decision": _decision_edits, "branch": _branch_edits,
+    "list": _list_edits,
 }  # fmt: skip
 
 
-def _scope(gap: Gap, model: Model) -> Scope:
-    found = next((scope for scope in model.scopes() if scope.id == gap.scope), None)
-    if found is None:
+def _find_scope(gap: Gap, model: Model) -> Scope:
+    scope = next((scope for scope in model.scopes() if scope.id == gap.scope), None)
+    if scope is None:
         raise AnswerError("its element no longer exists")
-    return found
+    return scope
 
 
-def _element(gap: Gap, model: Model) -> Task | Event | Flow | SubProcess | Any:
+def _find_element(gap: Gap, model: Model) -> Task | Event | Flow | SubProcess | Any:
     """The element that a gap is about, as it is by now. Raises `AnswerError`."""
-    scope = _scope(gap, model)
+    scope = _find_scope(gap, model)
     for element in (*scope.nodes, *scope.flows):
         if element.id == gap.element.id and type(element) is type(gap.element):
             return element
     raise AnswerError("its element no longer exists")
 
 
-def _flows(gap: Gap, model: Model) -> list[Flow]:
-    return [f for f in _scope(gap, model).flows if f.source == gap.element.id]
+def _leaving_flows(gap: Gap, model: Model) -> list[Flow]:
+    return [f for f in _find_scope(gap, model).flows if f.source == gap.element.id]
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     """Text of an answer inside a FEEL string: it can end neither the string nor the condition."""
     if re.search(r"[\x00-\x1f\x7f]", text):
         raise AnswerError("a value contains control characters")
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _readable(text: str, language: str | None) -> Expression:
+def _read_condition(text: str, language: str | None) -> Expression:
     """A condition as code. Raises `AnswerError` where it cannot be read."""
     condition = Expression(text=text, language=language)
     try:
         tree = DecisionConventions().compile(condition)
     except ValueError as error:
         raise AnswerError(
-            f"the condition `{_short(text)}` cannot be read: {_short(str(error))}"
+            f"the condition `{_shorten_text(text)}` cannot be read: {_shorten_text(str(error))}"
         ) from None
     if tree is None or _SEVERAL_WORDS.fullmatch(text.strip()):
-        raise AnswerError(f"`{_short(text)}` is a label, not a condition")
+        raise AnswerError(f"`{_shorten_text(text)}` is a label, not a condition")
     return condition
 
 

@@ -24,7 +24,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.element_names import ElementNames, listed, one_line
+from orgflow_ir.model.element_names import ElementNames, join_listed, one_line
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.gateway_decisions import (
@@ -120,35 +120,35 @@ class _Finder:
     def scope(self, scope: Scope) -> Iterator[Gap]:
         graph, decisions, owners = self.deciding(scope)
         chosen_by = {owner.id: decisions[gateway] for gateway, owner in owners.items()}
-        yield from self._starts(scope)
+        yield from self._start_gaps(scope)
         for node in scope.nodes:
             if isinstance(node, Task):
-                yield from self._task(node, scope)
+                yield from self._task_gaps(node, scope)
             elif isinstance(node, Event):
-                yield from self._event(node, scope)
+                yield from self._event_gaps(node, scope)
             elif isinstance(node, Gateway) and node.id in decisions:
-                yield from self._decision(decisions[node.id], node, scope, graph)
+                yield from self._decision_gaps(decisions[node.id], node, scope, graph)
             elif isinstance(node, Gateway):
                 yield from self._single_branch(node, scope, graph)
             if isinstance(node, (Task, CallActivity, Event)):
                 binding = node.binding
                 if binding is not None and (binding.inputs or binding.outputs):
-                    yield from self._mappings(node, scope)
+                    yield from self._mapping_gaps(node, scope)
             if isinstance(node, (Task, SubProcess)) and node.loop is not None:
-                yield from self._list(node, node.loop, scope)
+                yield from self._list_gaps(node, node.loop, scope)
             if node.id in chosen_by:
-                yield from self._decision(chosen_by[node.id], node, scope, graph)
+                yield from self._decision_gaps(chosen_by[node.id], node, scope, graph)
 
     # -- tasks -------------------------------------------------------------------------------
 
-    def _task(self, task: Task, scope: Scope) -> Iterator[Gap]:
+    def _task_gaps(self, task: Task, scope: Scope) -> Iterator[Gap]:
         if has_implementation(task):
             return
         named = self.names.full_name(task, article=False)
         if task.task_type == "receive":
             yield Gap(
                 "message", gap_rules.OpenMessage, task, scope.id,
-                f"{named} waits for {self._message(task)}",
+                f"{named} waits for {self._message_text(task)}",
                 "bind the task to the channel of the message", schemas.BINDING,
                 "wait for an external call",
             )  # fmt: skip
@@ -159,7 +159,7 @@ class _Finder:
             "emit a placeholder that passes its input on",
         )  # fmt: skip
 
-    def _mappings(self, node: Task | CallActivity | Event, scope: Scope) -> Iterator[Gap]:
+    def _mapping_gaps(self, node: Task | CallActivity | Event, scope: Scope) -> Iterator[Gap]:
         """Variables that the mappings of an activity read, and of which nothing says who sets
         them: one gap for each side."""
         from orgflow_ir.work.tasks import mapping_reads
@@ -168,23 +168,23 @@ class _Finder:
         open_reads: dict[str, list[Path]] = {}
         for side, path in mapping_reads(node):
             if side == "output" and isinstance(node, CallActivity):
-                found = self.setters.is_set_in_callee(path, node)
+                is_set = self.setters.is_set_in_callee(path, node)
             else:
-                found = self.setters.is_set(path, node.id, scope)
-            if not found:
+                is_set = self.setters.is_set(path, node.id, scope)
+            if not is_set:
                 open_reads.setdefault(side, []).append(path)
         for of, paths in open_reads.items():
-            read = listed(f"`{'.'.join(path)}`" for path in paths)
+            read = join_listed(f"`{'.'.join(path)}`" for path in paths)
             them = "them" if len(paths) > 1 else "it"
             yield Gap(
                 "variable", gap_rules.OpenMapping, node, scope.id,
                 f"the {of} mapping of {named} reads {read}, but the model does not define which "
                 f"step sets {them}",
-                f"let {self._possible(node, of, scope)} set {them}", None,
+                f"let {self._possible_setters(node, of, scope)} set {them}", None,
                 "stop the run if a variable is not set",
             )  # fmt: skip
 
-    def _possible(self, node: Task | CallActivity | Event, side: str, scope: Scope) -> str:
+    def _possible_setters(self, node: Task | CallActivity | Event, side: str, scope: Scope) -> str:
         """Who may set what a mapping reads, by name."""
         if side == "output" and isinstance(node, CallActivity):
             return f"the process that {self.names.name(node)} calls"
@@ -195,18 +195,18 @@ class _Finder:
         names = [self.names.name(id) for id in (*itself, *ids)][:_MOST_NAMED]
         if (others := len(itself) + number - len(names)) > 0:
             names.append(f"{others} other steps")
-        return listed([*names, "the input of the run"], last="or")
+        return join_listed([*names, "the input of the run"], last="or")
 
-    def _list(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:
+    def _list_gaps(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:
         if loop.kind != "multi-instance" or loop.cardinality is not None:
             return
         from orgflow_ir.work.repetition import list_of  # in few models
 
-        found = list_of(loop)
+        list_text = list_of(loop)
         named = self.names.name(node)
-        braced = re.fullmatch(_BRACED, found.strip()) if found is not None else None
-        found = braced[1] if braced is not None else found
-        if found is None:
+        braced = re.fullmatch(_BRACED, list_text.strip()) if list_text is not None else None
+        list_text = braced[1] if braced is not None else list_text
+        if list_text is None:
             yield Gap(
                 "list", gap_rules.OpenList, node, scope.id,
                 f"{named} is repeated for each item of a list that the model does not name",
@@ -216,7 +216,7 @@ class _Finder:
             return
         yield Gap(
             "list", gap_rules.OpenList, node, scope.id,
-            f"{named} is repeated for each item of `{one_line(found)}`, but the model does not "
+            f"{named} is repeated for each item of `{one_line(list_text)}`, but the model does not "
             "define which step provides that list",
             "start the run with an input that contains the list", None,
             "read the list from the input of the run",
@@ -224,7 +224,7 @@ class _Finder:
 
     # -- events ------------------------------------------------------------------------------
 
-    def _event(self, event: Event, scope: Scope) -> Iterator[Gap]:
+    def _event_gaps(self, event: Event, scope: Scope) -> Iterator[Gap]:
         if event.trigger == "message" and has_implementation(event):
             return
         named = self.names.name(event)
@@ -232,7 +232,7 @@ class _Finder:
             from orgflow_ir.gaps.timer_times import is_open  # only for timers
 
             if is_open(event) and not self._is_computed(event, scope):
-                yield self._time(event, named, scope)
+                yield self._time_gap(event, named, scope)
             return
         waits = event.position in ("start", "catch", "boundary")
         trigger = event.trigger
@@ -240,7 +240,7 @@ class _Finder:
             return
         if waits and trigger in _WAITS:
             what = {
-                "message": self._message(event),
+                "message": self._message_text(event),
                 "signal": "a signal, but the model does not define its sender",
                 "conditional": "a condition, but the model does not define what evaluates it",
             }[trigger]
@@ -276,7 +276,7 @@ class _Finder:
             return False
         return bool(read) and all(self.setters.is_set(path, event.id, scope) for path in read)
 
-    def _message(self, node: Node) -> str:
+    def _message_text(self, node: Node) -> str:
         """The message that a node receives, and what is open about it."""
         sender = self._other_ends(self.senders, node)
         if sender:
@@ -286,9 +286,9 @@ class _Finder:
     def _other_ends(self, ends: Mapping[str, list[str]], node: Node) -> str:
         """What is at the other ends of the message flows of a node, by name; empty without any."""
         names = [self.names.name(id) for id in dict.fromkeys(ends.get(node.id, ()))]
-        return listed(names) if names else ""
+        return join_listed(names) if names else ""
 
-    def _time(self, event: Event, named: str, scope: Scope) -> Gap:
+    def _time_gap(self, event: Event, named: str, scope: Scope) -> Gap:
         from orgflow_ir.model.timer_values import Computed
 
         text = next((d.expression.text for d in event.definitions if d.expression is not None), "")
@@ -318,14 +318,14 @@ class _Finder:
             severity,
         )  # fmt: skip
 
-    def _starts(self, scope: Scope) -> Iterator[Gap]:
+    def _start_gaps(self, scope: Scope) -> Iterator[Gap]:
         starts = [n for n in scope.nodes if isinstance(n, Event) and n.position == "start"]
         if len(starts) < 2:
             return
         yield Gap(
             "start", gap_rules.OpenStart, scope, scope.id,
             f"{self.names.name(scope)} has {len(starts)} start events, "
-            f"{listed(self.names.name(s) for s in starts[:4])}"
+            f"{join_listed(self.names.name(s) for s in starts[:4])}"
             f"{' and more' if len(starts) > 4 else ''}; the model does not define which one "
             "begins a run",
             "start the process with one event, or select one when you start a run", None,
@@ -334,7 +334,7 @@ class _Finder:
 
     # -- gateways ----------------------------------------------------------------------------
 
-    def _decision(
+    def _decision_gaps(
         self,
         decision: Decision,
         asked: Node,
@@ -354,13 +354,13 @@ class _Finder:
             )  # fmt: skip
         if decision.bare:
             several = len(decision.bare) > 1
-            to = listed(self.names.name(b.flow.target) for b in decision.bare)
+            to = join_listed(self.names.name(b.flow.target) for b in decision.bare)
             yield Gap(
                 "branch", gap_rules.UnlabelledBranch, asked, scope.id,
                 f"{'the branches' if several else 'the branch'} of {named} to {to} "
                 f"{'have' if several else 'has'} neither a condition nor a label",
                 "label each flow with the answer that selects it, or make one the default flow",
-                schemas.branches(
+                schemas.branch_schema(
                     [b.flow.id for b in decision.bare], has_default=decision.default is not None
                 ),
                 "name the answer after the branch's target",
@@ -370,10 +370,10 @@ class _Finder:
             yield Gap(
                 "decision", gap_rules.OpenDecision, asked, scope.id,
                 f"no condition decides whether {named} continues with "
-                f"{listed((f'`{v}`' for v in values.values()), last='or')}",
+                f"{join_listed((f'`{v}`' for v in values.values()), last='or')}",
                 f"write a condition on each flow, or let a step set `{decision.variable}` to "
                 f"{'a list of these values' if decision.several else 'one of these values'}",
-                schemas.decision(decision.variable, values, several=decision.several),
+                schemas.decision_schema(decision.variable, values, several=decision.several),
                 "read a decision variable, and stop the run if it is not set",
             )  # fmt: skip
         open_paths = [
@@ -382,17 +382,17 @@ class _Finder:
             if not self.setters.is_set(path, decision.gateway.id, scope)
         ]
         if open_paths:
-            read = listed(f"`{'.'.join(path)}`" for path in open_paths)
+            read = join_listed(f"`{'.'.join(path)}`" for path in open_paths)
             them = "them" if len(open_paths) > 1 else "it"
             yield Gap(
                 "variable", gap_rules.OpenDecision, asked, scope.id,
                 f"the conditions of {named} read {read}, but the model does not define which step "
                 f"sets {them}",
-                f"let {self._setter(decision, graph)} set {them}",
+                f"let {self._name_setter(decision, graph)} set {them}",
                 None, "read the variables from the nearest step before the gateway",
             )  # fmt: skip
 
-    def _setter(self, decision: Decision, graph: ControlFlow) -> str:
+    def _name_setter(self, decision: Decision, graph: ControlFlow) -> str:
         if decision.setter == decision.gateway.id:
             return "a step before it"
         setter = graph.nodes[decision.setter]

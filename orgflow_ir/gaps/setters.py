@@ -67,13 +67,13 @@ class Setters:
         name = path[0]
         variables = self.variables(scope)
         reader = variables.graph.nodes.get(element)
-        repeated = _repetition(reader, scope) if reader is not None else None
+        repeated = _find_repetition(reader, scope) if reader is not None else None
         if repeated is not None and name in (repeated.item, *_OF_REPETITIONS):
             return True
         before = variables.set_before(element)
         if isinstance(reader, SubProcess) and reader.flavour == "event":
             before = variables.set_of(variables.graph.nodes)
-        if before & self._setting(scope).get(name, 0):
+        if before & self._setting_elements(scope).get(name, 0):
             return True
         if isinstance(scope, SubProcess):
             return self.is_set(path, scope.id, self.around[scope.id])
@@ -104,7 +104,7 @@ class Setters:
             return elements + outer, number + more
         return elements, number
 
-    def _setting(self, scope: Scope) -> Mapping[str, int]:
+    def _setting_elements(self, scope: Scope) -> Mapping[str, int]:
         """For each variable the elements of a scope that set it, as a set of bits; computed
         once."""
         if scope.id not in self._setting_in:
@@ -121,20 +121,20 @@ class Setters:
 
     def _set_by(self, node: Node, scope: Scope) -> frozenset[str]:
         """Names that an element sets in the scope that holds it."""
-        found = self._declared_by(node)
+        variables = self._declared_by(node)
         if isinstance(node, Event) and node.position == "start":
-            found.update(name for _, text in node.extra for name in _FIELD.findall(text))
-            found.update(text for key, text in node.extra if _INITIATOR.search(key))
+            variables.update(name for _, text in node.extra for name in _FIELD.findall(text))
+            variables.update(text for key, text in node.extra if _INITIATOR.search(key))
         elif isinstance(node, SubProcess):
-            found.update(*(self._set_by(inner, node) for inner in node.nodes))
+            variables.update(*(self._set_by(inner, node) for inner in node.nodes))
         elif isinstance(node, CallActivity):
             called = find_callee(node, self.model)
             if called is not None and takes_everything(node):
-                found |= self._declared_in(called)
-        repeated = _repetition(node, scope)
+                variables |= self._declared_in(called)
+        repeated = _find_repetition(node, scope)
         if repeated is not None and repeated.results:
-            found.add(repeated.results)
-        return frozenset(found)
+            variables.add(repeated.results)
+        return frozenset(variables)
 
     def _declared_in(self, process: Process) -> set[str]:
         """Names that anything in a process sets; calls of it count by their own mappings only."""
@@ -164,7 +164,7 @@ class Setters:
         return name in self._handed[process.id]
 
 
-def _repetition(node: Node, scope: Scope) -> Repetition | None:
+def _find_repetition(node: Node, scope: Scope) -> Repetition | None:
     """The multi-instance marker of an activity of a scope, where it is understood."""
     if isinstance(node, Event | Gateway | Opaque) or node.loop is None:
         return None

@@ -25,19 +25,19 @@ from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
 from orgflow_ir.model import Element, MessageFlow, Model, SubProcess
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
-from orgflow_ir.pipeline.manager import report_violations, verifying
+from orgflow_ir.pipeline.manager import report_violations, verifies_models
 from orgflow_ir.pipeline.outside import is_ours, validated_model
-from orgflow_ir.pipeline.value_texts import debug, exception_text
+from orgflow_ir.pipeline.value_texts import exception_text, print_traceback
 from orgflow_ir.targets.lowering import (
     PatternError,
     RewritePattern,
     Rewritten,
-    covers,
+    covers_construct,
     rewrite_all,
 )
 from orgflow_ir.targets.rules import (
@@ -87,7 +87,7 @@ def constructs(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Constru
 
 def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
     """Illegal uses, each with the reason and the remedy."""
-    found = []
+    uses = []
     verdicts: dict[str, Legality] = {}
     for use in constructs(model, spec, ctx):
         verdict = verdicts.get(use.construct)
@@ -100,19 +100,19 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
             help = verdict.help
             if isinstance(use.element, MessageFlow) and help:
                 help += f": {_process_names(model)}"
-            found.append(IllegalUse(use, reason, help, verdict.yet, rule))
+            uses.append(IllegalUse(use, reason, help, verdict.yet, rule))
         elif isinstance(verdict, LegalIf) and not verdict.test(use, model, ctx):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = because or f"it is supported only if {verdict.reason}"
-            found.append(IllegalUse(use, reason, verdict.help, verdict.yet))
-    return found
+            uses.append(IllegalUse(use, reason, verdict.help, verdict.yet))
+    return uses
 
 
 def _process_names(model: Model) -> str:
     """What `--process` takes for each process: its label, its id where others have the label."""
     index, processes = ModelIndex(model), executable_processes(model)
     labels = [(index.pool(process.id) or process).label for process in processes]
-    return listed(
+    return join_listed(
         f"`{label if labels.count(label) == 1 else process.id}`"
         for label, process in zip(labels, processes, strict=True)
     )
@@ -139,20 +139,22 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
     done: list[Rewritten] = []
     stubs: list[Stub] = []
     try:
-        illegal = _illegal(model, spec, ctx)
+        illegal = _find_illegal(model, spec, ctx)
         if not illegal:
             return model
         ranks = rank_patterns(spec)
-        for patterns in _stages(spec, allow_lossy):
-            model, illegal = _rewrite(model, illegal, patterns, _Plan(spec, ranks, ctx), done)
+        for patterns in _list_stages(spec, allow_lossy):
+            model, illegal = _rewrite_stage(model, illegal, patterns, _Plan(spec, ranks, ctx), done)
         if illegal and spec.stubs and ctx.options.get(UNSUPPORTED) == STUB:
-            model, illegal = _stub(model, illegal, patterns, _Plan(spec, ranks, ctx), done, stubs)
+            model, illegal = _stub_remaining(
+                model, illegal, patterns, _Plan(spec, ranks, ctx), done, stubs
+            )
     except _Fault as fault:
         fault.report(ctx)
         return model
     if done or stubs:
         ctx.lowered(model)
-    refused = tuple(_refusals(illegal, ctx))
+    refused = tuple(_list_refusals(illegal, ctx))
     _report_rewritten(done, {element.id for element, *_ in refused}, ctx)
     _report_stubs(stubs, spec, ctx)
     # Patterns that lose something were tried where that is allowed.
@@ -161,7 +163,7 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
     return model
 
 
-def _illegal(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
+def _find_illegal(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
     """`illegal_uses`. Raises `_Fault` where a test or a derivation of the target fails."""
     backend = ctx.registry.backend(spec.name) if ctx.registry is not None else None
     if backend is None:
@@ -178,7 +180,7 @@ def _illegal(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUs
     try:
         return illegal_uses(model, spec, ctx)
     except (Exception, SystemExit) as error:  # a plugin's functions must not end the program
-        debug(error)
+        print_traceback(error)
         raise _Fault(
             f"target `{spec.name}` failed with {exception_text(error)} "
             "(ORGFLOW_DEBUG=1 shows where)",
@@ -242,35 +244,35 @@ def rank_patterns(spec: TargetSpec) -> Mapping[str, int]:
     ranks: dict[str, int] = {}
     path: list[str] = []
 
-    def rank(name: str) -> int:
+    def rank_of(name: str) -> int:
         if name in path:
             ring = path[path.index(name) :]
             members = [patterns[n] for n in ring]
             raise _Fault(_ring_message(members, spec), *members)
         if name not in ranks:
             path.append(name)
-            ranks[name] = 1 + max((rank(other) for other in after[name]), default=0)
+            ranks[name] = 1 + max((rank_of(other) for other in after[name]), default=0)
             path.pop()
         return ranks[name]
 
     for name in patterns:
-        rank(name)
+        rank_of(name)
     return ranks
 
 
 def _may_take(taker: RewritePattern, maker: RewritePattern, spec: TargetSpec) -> bool:
     """Whether something that `maker` produces may be illegal and rewritten by `taker`."""
-    for made in maker.produces:
+    for produced in maker.produces:
         for taken in taker.consumes:
-            if covers(made, taken) or covers(taken, made):
-                narrower = max(made, taken, key=len)
+            if covers_construct(produced, taken) or covers_construct(taken, produced):
+                narrower = max(produced, taken, key=len)
                 if not _always_legal(narrower, spec):
                     return True
     return False
 
 
 def _always_legal(prefix: str, spec: TargetSpec) -> bool:
-    below = (verdict for name, verdict in spec.constructs.items() if covers(prefix, name))
+    below = (verdict for name, verdict in spec.constructs.items() if covers_construct(prefix, name))
     return all(isinstance(verdict, Legal) for verdict in (spec.legality(prefix), *below))
 
 
@@ -296,15 +298,15 @@ class _Plan(NamedTuple):
 
     def weight(self, illegal: Iterable[IllegalUse]) -> Counter[int]:
         """How many illegal uses there are of each rank, without those that no pattern takes."""
-        found = (
+        ranks = (
             max((self.ranks[p.name] for p in self.spec.lowerings if p.takes(i.use.construct)),
                 default=0)
             for i in illegal
         )  # fmt: skip
-        return Counter(rank for rank in found if rank)
+        return Counter(rank for rank in ranks if rank)
 
 
-def lower(after: Mapping[int, int], before: Mapping[int, int]) -> bool:
+def ranks_below(after: Mapping[int, int], before: Mapping[int, int]) -> bool:
     """Whether a multiset of ranks is below another: it has fewer of the highest rank at which they
     differ."""
     for rank in sorted({*after, *before}, reverse=True):
@@ -316,7 +318,7 @@ def lower(after: Mapping[int, int], before: Mapping[int, int]) -> bool:
 # -- rewriting ---------------------------------------------------------------------------------
 
 
-def _stages(spec: TargetSpec, allow_lossy: bool) -> Iterator[tuple[RewritePattern, ...]]:
+def _list_stages(spec: TargetSpec, allow_lossy: bool) -> Iterator[tuple[RewritePattern, ...]]:
     """The patterns of each stage: lossless ones; then, where that is allowed, lossy ones after
     them."""
     lossless = tuple(p for p in spec.lowerings if p.loses is None)
@@ -326,7 +328,7 @@ def _stages(spec: TargetSpec, allow_lossy: bool) -> Iterator[tuple[RewritePatter
         yield (*lossless, *lossy)
 
 
-def _rewrite(
+def _rewrite_stage(
     model: Model,
     illegal: list[IllegalUse],
     patterns: tuple[RewritePattern, ...],
@@ -339,13 +341,13 @@ def _rewrite(
     """
     rounds = 0
     while illegal:
-        found = _round(model, illegal, patterns, plan)
-        if found is None:
+        outcome = _rewrite_round(model, illegal, patterns, plan)
+        if outcome is None:
             break
-        pattern, after, rewritten = found
-        named = f"lowering {_named(pattern, plan)}"
-        left = _illegal(after, plan.spec, plan.ctx)
-        if not lower(plan.weight(left), plan.weight(illegal)):
+        pattern, after, rewritten = outcome
+        named = f"lowering {_name_pattern(pattern, plan)}"
+        left = _find_illegal(after, plan.spec, plan.ctx)
+        if not ranks_below(plan.weight(left), plan.weight(illegal)):
             element = plan.ctx.drawn(rewritten[0].use.element)
             raise _Fault(
                 f"{named} does not terminate: after it rewrote `{element.label}`, as much remains "
@@ -360,7 +362,7 @@ def _rewrite(
     return model, illegal
 
 
-def _round(
+def _rewrite_round(
     model: Model, illegal: list[IllegalUse], patterns: tuple[RewritePattern, ...], plan: _Plan
 ) -> tuple[RewritePattern, Model, tuple[Rewritten, ...]] | None:
     """The first of the patterns that applies to anything, and what it made. Raises `_Fault`."""
@@ -368,7 +370,7 @@ def _round(
     for pattern in patterns:
         if not any(pattern.takes(use.construct) for use in uses):
             continue
-        named = _named(pattern, plan)
+        named = _name_pattern(pattern, plan)
         try:
             after, rewritten = rewrite_all(pattern, uses, model, plan.ctx)
             after = validated_model(pattern, after, model)
@@ -377,7 +379,7 @@ def _round(
             raise _Fault(f"lowering {named} {error}", pattern) from error
         except (Exception, SystemExit) as error:  # a plugin's pattern must not end the program
             raise _Fault.of(f"lowering {named}", error, plan.ctx, pattern) from error
-        if verifying():
+        if verifies_models():
             report_violations(model, after, f"lowering `{pattern.name}`", plan.ctx)
         if rewritten:
             return pattern, after, rewritten
@@ -390,9 +392,9 @@ def _check_result(pattern: RewritePattern, before: Model, after: Model, ctx: Pas
     if after is before or is_ours(pattern):
         return
     from orgflow_ir.model.provenance import all_elements  # only for patterns of plugins
-    from orgflow_ir.model.verifier import violations
+    from orgflow_ir.model.verifier import list_violations
 
-    broken = sorted(violations(after) - violations(before))
+    broken = sorted(list_violations(after) - list_violations(before))
     if broken:
         raise PatternError(f"makes the model invalid: {broken[0]}")
     for scope in after.scopes():
@@ -410,7 +412,7 @@ def _check_result(pattern: RewritePattern, before: Model, after: Model, ctx: Pas
         )
 
 
-def _named(pattern: RewritePattern, plan: _Plan) -> str:
+def _name_pattern(pattern: RewritePattern, plan: _Plan) -> str:
     registry = plan.ctx.registry
     owner = registry.plugin_of(pattern) if registry is not None else None
     if owner is None and registry is not None and not is_ours(pattern):
@@ -419,7 +421,7 @@ def _named(pattern: RewritePattern, plan: _Plan) -> str:
     return f"`{pattern.name}`{of} for {plan.spec.name}"
 
 
-def _stub(
+def _stub_remaining(
     model: Model,
     illegal: list[IllegalUse],
     patterns: tuple[RewritePattern, ...],
@@ -439,24 +441,24 @@ def _stub(
         cuts = [
             Cut(
                 item.use,
-                _refusal(item, plan.ctx.drawn(item.use.element), plan.spec, plan.ctx),
+                _refusal_text(item, plan.ctx.drawn(item.use.element), plan.spec, plan.ctx),
                 item.help,
             )
             for item in illegal
         ]
-        found = cut_out(model, cuts, plan.ctx)
-        if found is None:
+        outcome = cut_out(model, cuts, plan.ctx)
+        if outcome is None:
             break
         rounds += 1
         if rounds > MOST_ROUNDS:
             raise _Fault(f"making stubs for {plan.spec.name} does not terminate")
         before = model
-        model, made = found
-        if verifying():
+        model, made_stubs = outcome
+        if verifies_models():
             report_violations(before, model, "stubs", plan.ctx)
-        stubs += made
+        stubs += made_stubs
         illegal = illegal_uses(model, plan.spec, plan.ctx)
-        model, illegal = _rewrite(model, illegal, patterns, plan, done)
+        model, illegal = _rewrite_stage(model, illegal, patterns, plan, done)
     return model, illegal
 
 
@@ -470,7 +472,7 @@ class _Refusal(NamedTuple):
     illegal: IllegalUse
 
 
-def _refusals(illegal: Iterable[IllegalUse], ctx: PassContext) -> Iterator[_Refusal]:
+def _list_refusals(illegal: Iterable[IllegalUse], ctx: PassContext) -> Iterator[_Refusal]:
     """One for each source element: what patterns made of it is refused under its name."""
     refused: set[str] = set()
     for item in illegal:
@@ -514,8 +516,8 @@ def _report_refused(
             )
             continue
         ctx.emit(
-            rule, _refusal(item, element, spec, ctx), element=element,
-            help=_ways(item, element, spec, ctx),
+            rule, _refusal_text(item, element, spec, ctx), element=element,
+            help=_help_text(item, element, spec, ctx),
         )  # fmt: skip
 
 
@@ -533,7 +535,7 @@ def _is_rewritten(item: IllegalUse, element: Element) -> bool:
     return isinstance(element, SubProcess) and not isinstance(item.use.element, SubProcess)
 
 
-def _refusal(item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext) -> str:
+def _refusal_text(item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext) -> str:
     """Why a use is refused, as a message about the source element."""
     use = item.use
     what = use.subject or f"{ctx.name(use.element)} ({use.construct})"
@@ -544,27 +546,29 @@ def _refusal(item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassCont
     return f"{what} is not supported for {spec.name}: {item.reason}"
 
 
-def _ways(item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext) -> str | None:
+def _help_text(
+    item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext
+) -> str | None:
     """What to do about a refusal: what is said of the construct, and the way that is always
     there."""
-    ways = [item.help] if item.help else []
-    if ways and _is_rewritten(item, element):
-        ways = [f"move the steps of {ctx.name(element)} into the parent process, and {item.help}"]
+    advice = [item.help] if item.help else []
+    if advice and _is_rewritten(item, element):
+        advice = [f"move the steps of {ctx.name(element)} into the parent process, and {item.help}"]
     if spec.stubs:
         left = isinstance(item.use.element, MessageFlow)
         instead = "without it" if left else "with a stop there"
-        ways.append(f"--target '{spec.name}{{{UNSUPPORTED}={STUB}}}' compiles the rest {instead}")
-    return "; or ".join(ways) or None
+        advice.append(f"--target '{spec.name}{{{UNSUPPORTED}={STUB}}}' compiles the rest {instead}")
+    return "; or ".join(advice) or None
 
 
 def _report_stubs(stubs: Iterable[Stub], spec: TargetSpec, ctx: PassContext) -> None:
     """One finding an element; what was made of one is reported under its name."""
-    said: set[str] = set()
+    reported: set[str] = set()
     for (use, reason, help_text), consequence in stubs:
         element = ctx.drawn(use.element)
-        if element.id in said:
+        if element.id in reported:
             continue
-        said.add(element.id)
+        reported.add(element.id)
         ctx.emit(
             UnsupportedStub,
             f"{reason}; {consequence}",

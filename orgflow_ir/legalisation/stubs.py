@@ -89,7 +89,7 @@ class _Round:
 
     def run(self, cuts: Iterable[Cut]) -> Iterator[Stub]:
         # what is attached goes with what it is attached to
-        for cut in sorted(cuts, key=lambda c: _attached(c.use.element)):
+        for cut in sorted(cuts, key=lambda c: _is_attached(c.use.element)):
             element = cut.use.element
             if isinstance(element, MessageFlow):
                 self.messages.add(element.id)
@@ -99,7 +99,7 @@ class _Round:
             if scope is None or self.rewriter.stale(scope, element.id):
                 continue  # it has no place in a process, or went with something else
             self.rewriter.about(element)
-            consequence = self._cut(element, scope, cut)
+            consequence = self._cut_element(element, scope, cut)
             if consequence is not None:
                 yield Stub(cut, consequence)
 
@@ -110,13 +110,13 @@ class _Round:
             model = model.replace(message_flows=kept)
         return model
 
-    def _cut(self, element: Element, scope: Scope, cut: Cut) -> str | None:
+    def _cut_element(self, element: Element, scope: Scope, cut: Cut) -> str | None:
         """What a run does instead of the element; `None` where it cannot be cut out."""
         match element:
             case Flow():
-                return self._interrupt(element, scope, cut)
+                return self._interrupt_flow(element, scope, cut)
             case Opaque() if element.stops is not None:
-                return self._shorten(element, scope)
+                return self._shorten_flows(element, scope)
             case Event() if element.position == "boundary":
                 return self._miss_boundary(element, scope, cut)
             case Event() if element.position == "start" and is_handler(scope):
@@ -126,32 +126,32 @@ class _Round:
             case SubProcess() if is_handler(element):
                 return self._miss_handler(element, scope, cut)
             case Task() | CallActivity() | SubProcess() if element.for_compensation:
-                self._replace(element, scope, cut, cut_off=True)
-                return _missed("compensation", "")
+                self._stub_node(element, scope, cut, cut_off=True)
+                return _missed_text("compensation", "")
             case _ if element.id in self.holders:
                 nodes = {n.id: n for n in scope.nodes}
-                self._replace(nodes[element.id], scope, cut)
+                self._stub_node(nodes[element.id], scope, cut)
                 return "a run that reaches it stops"
             case _:
                 return None
 
     # -- ways of cutting -------------------------------------------------------------------------
 
-    def _replace(self, node: Node, scope: Scope, cut: Cut, *, cut_off: bool = False) -> None:
+    def _stub_node(self, node: Node, scope: Scope, cut: Cut, *, cut_off: bool = False) -> None:
         """A stub under the same id, and so with the same flows. Its boundary events never come."""
         cut_off = cut_off or (
-            isinstance(node, Opaque) and not (_in(node, scope) or _out(node, scope))
+            isinstance(node, Opaque) and not (_flows_in(node, scope) or _flows_out(node, scope))
         )
-        self.rewriter.replace(scope.id, node.id, _stub(node, cut, cut_off=cut_off))
+        self.rewriter.replace(scope.id, node.id, _build_stub(node, cut, cut_off=cut_off))
         for event in scope.nodes:
             attached = isinstance(event, Event) and event.attached_to == node.id
             if attached and not self.rewriter.touched(scope.id, event.id):
-                self.rewriter.replace(scope.id, event.id, _stub(event, cut, cut_off=True))
+                self.rewriter.replace(scope.id, event.id, _build_stub(event, cut, cut_off=True))
 
-    def _interrupt(self, flow: Flow, scope: Scope, cut: Cut) -> str | None:
+    def _interrupt_flow(self, flow: Flow, scope: Scope, cut: Cut) -> str | None:
         if flow.construct == "flow.sequence":
             return None  # it would only become two of the kind
-        stub = self._extra(flow, scope, cut)
+        stub = self._extra_stub(flow, scope, cut)
         self.rewriter.redirect(scope.id, flow.id, target=stub.id)
         plain = flow.replace(target=stub.id, condition=None, default=False)
         self.rewriter.replace(scope.id, flow.id, plain)
@@ -160,65 +160,65 @@ class _Round:
         return "a run that takes it stops"
 
     def _miss_boundary(self, event: Event, scope: Scope, cut: Cut) -> str:
-        self.rewriter.replace(scope.id, event.id, _stub(event, cut, cut_off=True))
+        self.rewriter.replace(scope.id, event.id, _build_stub(event, cut, cut_off=True))
         if event.trigger in _HARMLESS:
-            return _missed(event.trigger, self.ctx.name(str(event.attached_to)))
+            return _missed_text(event.trigger, self.ctx.name(str(event.attached_to)))
         host = next(n for n in scope.nodes if n.id == event.attached_to)
         if host.id not in self.guarded:
             self.guarded.add(host.id)
-            self._guard(host, scope, cut)
+            self._guard_node(host, scope, cut)
         return f"a run stops before {self.ctx.name(host)}"
 
-    def _guard(self, node: Node, scope: Scope, cut: Cut) -> None:
+    def _guard_node(self, node: Node, scope: Scope, cut: Cut) -> None:
         """A stub that all flows to a node lead to."""
-        stub = self._extra(node, scope, cut)
-        for flow in _in(node, scope):
+        stub = self._extra_stub(node, scope, cut)
+        for flow in _flows_in(node, scope):
             self.rewriter.redirect(scope.id, flow.id, target=stub.id)
         before = self.rewriter.fresh_id(node.id, "before")
         self.rewriter.connect(scope.id, stub.id, node.id, id=before)
 
     def _start_by_hand(self, event: Event, scope: Scope, cut: Cut) -> str | None:
         known = {node.id for node in scope.nodes if isinstance(node, Opaque) and node.stops}
-        if not event.definitions and all(f.target in known for f in _out(event, scope)):
+        if not event.definitions and all(f.target in known for f in _flows_out(event, scope)):
             return None
-        self._follow(event, scope, cut)
+        self._follow_node(event, scope, cut)
         if not event.definitions:
             return "a run stops right after it"
         self.rewriter.replace(scope.id, event.id, event.replace(definitions=()))
         return "the process is started manually and stops immediately"
 
-    def _follow(self, node: Node, scope: Scope, cut: Cut) -> None:
+    def _follow_node(self, node: Node, scope: Scope, cut: Cut) -> None:
         """A stub that all flows out of a node come from."""
-        stub = self._extra(node, scope, cut)
-        for flow in _out(node, scope):
+        stub = self._extra_stub(node, scope, cut)
+        for flow in _flows_out(node, scope):
             self.rewriter.redirect(scope.id, flow.id, source=stub.id)
         behind = self.rewriter.fresh_id(node.id, "behind")
         self.rewriter.connect(scope.id, node.id, stub.id, id=behind)
 
     def _miss_handler(self, handler: SubProcess, scope: Scope, cut: Cut) -> str:
-        self._replace(handler, scope, cut, cut_off=True)
+        self._stub_node(handler, scope, cut, cut_off=True)
         start = next((n for n in handler.nodes if isinstance(n, Event) and n.trigger), None)
         trigger = start.trigger if start is not None else "none"
         if trigger in _HARMLESS:
-            return _missed(trigger, self.ctx.name(scope))
-        for node in _entries(scope):
+            return _missed_text(trigger, self.ctx.name(scope))
+        for node in _entry_nodes(scope):
             if node.id in self.guarded or self.rewriter.touched(scope.id, node.id):
                 continue
             self.guarded.add(node.id)
             if isinstance(node, Event) and node.position == "start":
-                self._follow(node, scope, cut)
+                self._follow_node(node, scope, cut)
             else:
-                self._guard(node, scope, cut)
+                self._guard_node(node, scope, cut)
         return f"a run of {self.ctx.name(scope)} stops at its start"
 
-    def _shorten(self, stub: Opaque, scope: Scope) -> str | None:
-        out = _out(stub, scope)
+    def _shorten_flows(self, stub: Opaque, scope: Scope) -> str | None:
+        out = _flows_out(stub, scope)
         if not out:
             return None
         for flow in out:
             self.rewriter.remove(scope.id, flow.id)
-        kept = _reached(_entries(scope), scope, without=stub)
-        gone = _reached((stub,), scope) - kept - {stub.id}
+        kept = _reached_ids(_entry_nodes(scope), scope, without=stub)
+        gone = _reached_ids((stub,), scope) - kept - {stub.id}
         for node in scope.nodes:
             if node.id in gone:
                 self.rewriter.remove(scope.id, node.id)
@@ -226,7 +226,7 @@ class _Round:
 
     # -- parts -----------------------------------------------------------------------------------
 
-    def _extra(self, owner: Node | Flow, scope: Scope, cut: Cut) -> Opaque:
+    def _extra_stub(self, owner: Node | Flow, scope: Scope, cut: Cut) -> Opaque:
         """A stub beside an element, which stays."""
         id = self.rewriter.fresh_id(owner.id, STUB)
         stub = Opaque(id=id, name=owner.name, tag=STUB, stops=cut.reason)
@@ -234,26 +234,28 @@ class _Round:
         return stub
 
 
-def _in(node: Node, scope: Scope) -> list[Flow]:
+def _flows_in(node: Node, scope: Scope) -> list[Flow]:
     return [flow for flow in scope.flows if flow.target == node.id]
 
 
-def _out(node: Node, scope: Scope) -> list[Flow]:
+def _flows_out(node: Node, scope: Scope) -> list[Flow]:
     return [flow for flow in scope.flows if flow.source == node.id]
 
 
-def _entries(scope: Scope) -> list[Node]:
+def _entry_nodes(scope: Scope) -> list[Node]:
     """Where a scope begins: its start events, else what nothing leads to."""
     starts: list[Node] = [n for n in scope.nodes if isinstance(n, Event) and n.position == "start"]
     led_to = {flow.target for flow in scope.flows}
     return starts or [
         n
         for n in scope.nodes
-        if n.id not in led_to and not _attached(n) and not is_handler(n) and not _is_cut_off(n)
+        if n.id not in led_to and not _is_attached(n) and not is_handler(n) and not _is_cut_off(n)
     ]
 
 
-def _reached(start: Iterable[Node], scope: Scope, *, without: Node | None = None) -> frozenset[str]:
+def _reached_ids(
+    start: Iterable[Node], scope: Scope, *, without: Node | None = None
+) -> frozenset[str]:
     """Ids of the nodes that paths from some nodes reach, but for those through `without`."""
     ahead: dict[str, list[str]] = {}
     for flow in scope.flows:
@@ -274,7 +276,7 @@ def _reached(start: Iterable[Node], scope: Scope, *, without: Node | None = None
     return frozenset(seen)
 
 
-def _attached(element: Element) -> bool:
+def _is_attached(element: Element) -> bool:
     return isinstance(element, Event) and element.attached_to is not None
 
 
@@ -287,7 +289,7 @@ def _is_cut_off(node: Node) -> bool:
     return isinstance(node, Opaque) and node.harmless
 
 
-def _stub(node: Node, cut: Cut, *, cut_off: bool = False) -> Opaque:
+def _build_stub(node: Node, cut: Cut, *, cut_off: bool = False) -> Opaque:
     return Opaque(
         id=node.id,
         name=node.name,
@@ -299,7 +301,7 @@ def _stub(node: Node, cut: Cut, *, cut_off: bool = False) -> Opaque:
     )
 
 
-def _missed(trigger: str, name: str) -> str:
+def _missed_text(trigger: str, name: str) -> str:
     if trigger == "error":
         return f"an error in {name} fails the run"
     if trigger == "compensation":

@@ -18,13 +18,13 @@ from typing import NamedTuple, Protocol, TypeGuard, TypeVar
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.flow.control_flow.calls import calls_in, find_callee
 from orgflow_ir.model import CallActivity, Catalog, CatalogEntry, Model, Process
-from orgflow_ir.model.element_names import listed, title
+from orgflow_ir.model.element_names import join_listed, title
 from orgflow_ir.model.neighbours import LISTED, note_folder, note_given, noted_neighbours
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile, told_apart
 from orgflow_ir.model.value import Value
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.guards import parsed, sniffed
+from orgflow_ir.plugins.guards import parse_guarded, sniff_guarded
 
 MOST_FILES = 500
 """The maximum number of files examined per folder."""
@@ -62,16 +62,16 @@ def with_called_processes(model: Model, ctx: PassContext) -> Model:
     a suffix, and errors and escalations with the same code, and messages and signals with the same
     name, are merged. A call remains unchanged if its process is not found.
     """
-    missing = [call for process in model.processes for call in _unresolved(process, model)]
+    missing = [call for process in model.processes for call in _unresolved_calls(process, model)]
     if not missing:
         return model
     files = Neighbours(model, ctx)
     merged = _Merged(model)
     for call in missing:  # grows by the calls of what is found
         if find_callee(call, merged.model) is None:
-            found = files.find(call)
-            if isinstance(found, FoundProcess):
-                missing += _unresolved(merged.add(*found), merged.model)
+            outcome = files.find(call)
+            if isinstance(outcome, FoundProcess):
+                missing += _unresolved_calls(merged.add(*outcome), merged.model)
     return merged.model
 
 
@@ -84,7 +84,7 @@ def named_process(call: CallActivity) -> str | None:
     return text.rpartition(":")[2]
 
 
-def _unresolved(process: Process, model: Model) -> Iterator[CallActivity]:
+def _unresolved_calls(process: Process, model: Model) -> Iterator[CallActivity]:
     return (call for call in calls_in(process) if find_callee(call, model) is None)
 
 
@@ -103,9 +103,9 @@ class NotFound(NamedTuple):
     several: bool = False
 
 
-def _reads_processes(one: object) -> TypeGuard[ProcessReader]:
+def _reads_processes(frontend: object) -> TypeGuard[ProcessReader]:
     """Whether it is one; `isinstance` takes much longer to ask a protocol."""
-    return callable(getattr(one, "may_hold", None)) and hasattr(one, "suffixes")
+    return callable(getattr(frontend, "may_hold", None)) and hasattr(frontend, "suffixes")
 
 
 class Neighbours:
@@ -115,7 +115,7 @@ class Neighbours:
         self.model, self.ctx = model, ctx
         registry = ctx.registry
         every: Iterable[object] = registry.frontends.values() if registry is not None else ()
-        self.readers = [one for one in every if _reads_processes(one)]
+        self.readers = [frontend for frontend in every if _reads_processes(frontend)]
         self.suffixes = tuple(suffix for reader in self.readers for suffix in reader.suffixes)
         self.models: dict[Path, Model | str] = {}
         self._folders: dict[str, _Folder] = {}
@@ -128,15 +128,15 @@ class Neighbours:
             return NotFound("which is only known at run time")
         named = (call.loc.file if call.loc is not None else "") or self.model.source
         file = Path(named) if named.endswith(self.suffixes) else None
-        given = self._given(file, name)
-        beside = self._beside(file, name) if file is not None else ()
+        given = self._given_files(file, name)
+        beside = self._files_beside(file, name) if file is not None else ()
         # One process of a file may be looked at by itself: the others are still in the file.
-        own = self._own(file, name) if file is not None else ()
+        own = self._own_file(file, name) if file is not None else ()
         broken: list[str] = []
         for files in (own, given, beside):
-            found: dict[Path, FoundProcess] = {}
+            processes: dict[Path, FoundProcess] = {}
             for folder, candidate in files:
-                model = self._holding(folder, candidate, name)
+                model = self._read_holding(folder, candidate, name)
                 if model is None:
                     continue
                 path = Path(folder.path, candidate)
@@ -145,42 +145,48 @@ class Neighbours:
                 else:
                     process = next((p for p in model.processes if p.id == name and p.nodes), None)
                     if process is not None:
-                        found[path] = FoundProcess(process, model)
-            if found:
-                if not _are_same(found.values()) and file is not None:
+                        processes[path] = FoundProcess(process, model)
+            if processes:
+                if not _are_same(processes.values()) and file is not None:
                     # As where the calling file is compiled alone.
                     here = os.path.abspath(file.parent)
-                    near = {p: one for p, one in found.items() if os.path.abspath(p.parent) == here}
-                    found = near or found
-                if _are_same(found.values()):
-                    return next(iter(found.values()))
-                names = listed(f"`{name}`" for name in told_apart(found))
+                    near = {
+                        p: process_there
+                        for p, process_there in processes.items()
+                        if os.path.abspath(p.parent) == here
+                    }
+                    processes = near or processes
+                if _are_same(processes.values()):
+                    return next(iter(processes.values()))
+                names = join_listed(f"`{name}`" for name in told_apart(processes))
                 return NotFound(f"which is defined differently in {names}", several=True)
         where = "this model" if file is None else "this model nor in a file next to it"
-        said = f"which is {'neither' if file is not None else 'not'} in {where}"
-        return NotFound("; ".join((said, *broken)))
+        place_text = f"which is {'neither' if file is not None else 'not'} in {where}"
+        return NotFound("; ".join((place_text, *broken)))
 
-    def _given(self, file: Path | None, process: str) -> Iterator[tuple[_Folder, str]]:
+    def _given_files(self, file: Path | None, process: str) -> Iterator[tuple[_Folder, str]]:
         """The files passed to the command that may have a process, but for the one that calls it,
         in their order."""
         own = None if file is None else os.path.abspath(file)
         not_there: dict[str, frozenset[str]] = {}
-        for parent, name, absolute in _places(tuple(self.ctx.given), os.getcwd()):
+        for parent, name, absolute in _list_places(tuple(self.ctx.given), os.getcwd()):
             if absolute == own:
                 continue
-            folder = self._folder(parent)
+            folder = self._read_folder(parent)
             if parent not in not_there:
-                holders = self._holders(folder, process)
+                holders = self._holding_files(folder, process)
                 not_there[parent] = frozenset(folder.readable).difference(holders)
             if name not in not_there[parent]:
                 yield folder, name
 
-    def _beside(self, file: Path, process: str) -> Iterator[tuple[_Folder, str]]:
+    def _files_beside(self, file: Path, process: str) -> Iterator[tuple[_Folder, str]]:
         """The files beside one that may have a process, in the order of their names."""
-        folder = self._folder(str(file.parent))
-        return ((folder, name) for name in self._holders(folder, process) if name != file.name)
+        folder = self._read_folder(str(file.parent))
+        return (
+            (folder, name) for name in self._holding_files(folder, process) if name != file.name
+        )
 
-    def _holders(self, folder: _Folder, process: str) -> tuple[str, ...]:
+    def _holding_files(self, folder: _Folder, process: str) -> tuple[str, ...]:
         """The files of a folder that may have a process. The result is cached until a file of the
         folder changes; it is not cached if a file cannot be read."""
         # Asking each of many files for every call takes longer than all passes together.
@@ -188,14 +194,14 @@ class Neighbours:
         key = (readers, process, folder.path, folder.state)
         if folder.state is not None and key in _HOLDERS:
             return _HOLDERS[key]
-        found, faulty = [], folder.state is None
+        names, faulty = [], folder.state is None
         for name in folder.readable:
             try:
                 if self._may_hold(folder, name, process) is not None:
-                    found.append(name)
+                    names.append(name)
             except OSError:
                 faulty = True
-        holders = tuple(found)
+        holders = tuple(names)
         if not faulty:
             while len(_HOLDERS) >= MOST_FILES:
                 del _HOLDERS[next(iter(_HOLDERS))]
@@ -215,19 +221,19 @@ class Neighbours:
                 return reader
         return None
 
-    def _own(self, file: Path, process: str) -> Iterator[tuple[_Folder, str]]:
+    def _own_file(self, file: Path, process: str) -> Iterator[tuple[_Folder, str]]:
         """The file itself, where an element of it has the id of the process: more than a call names
         it."""
-        folder = self._folder(str(file.parent))
+        folder = self._read_folder(str(file.parent))
         state = folder.files.get(file.name)
         if state is None or state.size > MOST_BYTES:
             return
         pattern = rf"""\bid\s*=\s*["']{re.escape(process)}["']"""
         with contextlib.suppress(OSError):
-            if _may_hold(_matches, pattern, folder.path, file.name, state):
+            if _may_hold(_matches_pattern, pattern, folder.path, file.name, state):
                 yield folder, file.name
 
-    def _folder(self, path: str) -> _Folder:
+    def _read_folder(self, path: str) -> _Folder:
         """The files of a folder, looked at once."""
         if path not in self._folders:
             note_folder(path, (*self.suffixes, *_OF_MODELS))
@@ -235,11 +241,11 @@ class Neighbours:
             key = (path, self.suffixes)
             if listed is None or key not in listed:
                 listed = {} if listed is None else listed
-                listed[key] = _files(path, self.suffixes)
+                listed[key] = _list_files(path, self.suffixes)
             self._folders[path] = listed[key]
         return self._folders[path]
 
-    def _holding(self, folder: _Folder, file: str, name: str) -> Model | str | None:
+    def _read_holding(self, folder: _Folder, file: str, name: str) -> Model | str | None:
         """The model of a file that may have the process, or why the file cannot be read."""
         try:
             reader = self._may_hold(folder, file, name)
@@ -248,19 +254,19 @@ class Neighbours:
             path = Path(folder.path, file)
             if path not in self.models:
                 changed = self.ctx.changed.get(os.path.abspath(path))
-                self.models[path] = changed or self._read(reader, path, folder.state)
+                self.models[path] = changed or self._read_model(reader, path, folder.state)
             return self.models[path]
         except OSError:
             return None
 
-    def _read(self, reader: ProcessReader, path: Path, state: Hashable) -> Model | str:
-        """See `_holding`. A model is kept until a file of its folder changes: forms and decisions
-        beside it belong to it. Raises `OSError`."""
+    def _read_model(self, reader: ProcessReader, path: Path, state: Hashable) -> Model | str:
+        """See `_read_holding`. A model is kept until a file of its folder changes: forms and
+        decisions beside it belong to it. Raises `OSError`."""
         key = (reader.may_hold, os.path.abspath(path), state)
         if state is not None and key in _READ:
             return _READ[key]
         with noted_neighbours() as noted:
-            model = self._parsed(reader, SourceFile(str(path), path.read_bytes()))
+            model = self._parse_model(reader, SourceFile(str(path), path.read_bytes()))
         # The state is that of the folder alone.
         if state is not None and all(folder == str(path.parent) for folder, _ in noted.folders):
             while len(_READ) >= MOST_KEPT:
@@ -268,7 +274,7 @@ class Neighbours:
             _READ[key] = model
         return model
 
-    def _parsed(self, reader: ProcessReader, source: SourceFile) -> Model | str:
+    def _parse_model(self, reader: ProcessReader, source: SourceFile) -> Model | str:
         from orgflow_ir.plugins.contracts import Frontend
 
         quiet = PassContext(
@@ -276,9 +282,9 @@ class Neighbours:
             folders=self.ctx.folders,
         )  # fmt: skip
         assert isinstance(reader, Frontend)
-        if not sniffed(reader, source, quiet):
+        if not sniff_guarded(reader, source, quiet):
             return "it is in another format"
-        model = parsed(reader, source, quiet)
+        model = parse_guarded(reader, source, quiet)
         errors = (d.message for d in quiet.diagnostics if d.severity is Severity.ERROR)
         error = next(errors, None)
         if error is not None or model is None:
@@ -286,9 +292,9 @@ class Neighbours:
         return model
 
 
-def _are_same(found: Collection[FoundProcess]) -> bool:
-    first, *others = found
-    return all(one.process == first.process for one in others)
+def _are_same(processes: Collection[FoundProcess]) -> bool:
+    first, *others = processes
+    return all(candidate.process == first.process for candidate in others)
 
 
 class _File(NamedTuple):
@@ -316,19 +322,19 @@ _HOLDERS: dict[Hashable, tuple[str, ...]] = {}
 """Names of the files in a folder that may contain a process."""
 
 
-def _files(folder: str, suffixes: tuple[str, ...]) -> _Folder:
-    found: dict[str, _File] = {}
+def _list_files(folder: str, suffixes: tuple[str, ...]) -> _Folder:
+    states: dict[str, _File] = {}
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            state = _state(entry)
+            state = _file_state(entry)
             if state is not None:
-                found[entry.name] = state
-    readable = sorted([name for name in found if name.endswith(suffixes)])[:MOST_FILES]
-    known = _one_of_equal(frozenset(found.items())) if len(found) <= MOST_KNOWN else None
-    return _Folder(folder, found, tuple(readable), known)
+                states[entry.name] = state
+    readable = sorted([name for name in states if name.endswith(suffixes)])[:MOST_FILES]
+    known = _one_of_equal(frozenset(states.items())) if len(states) <= MOST_KNOWN else None
+    return _Folder(folder, states, tuple(readable), known)
 
 
-def _state(entry: os.DirEntry[str]) -> _File | None:
+def _file_state(entry: os.DirEntry[str]) -> _File | None:
     """The state of a file; `None` for a folder, and for what cannot be looked at."""
     try:
         if not entry.is_file():
@@ -364,12 +370,12 @@ def _small_file(path: str, state: _File) -> bytes:
     return Path(path).read_bytes()
 
 
-def _matches(data: bytes, pattern: str) -> bool:
+def _matches_pattern(data: bytes, pattern: str) -> bool:
     return re.search(pattern.encode(), data) is not None
 
 
 @lru_cache(maxsize=2)
-def _places(given: tuple[str, ...], here: str) -> tuple[tuple[str, str, str], ...]:
+def _list_places(given: tuple[str, ...], here: str) -> tuple[tuple[str, str, str], ...]:
     """The files passed to a command that runs in a folder: the folder, the name and the absolute
     path of each."""
     paths = [Path(path) for path in given if path != "-"]
@@ -386,53 +392,53 @@ class _Merged:
     def add(self, process: Process, source: Model) -> Process:
         """Take over a process, and what it refers to; what it became."""
         ids: dict[str, str] = {}
-        catalog = self._catalog(source.catalog, ids)
-        one = source.replace(
+        catalog = self._merge_catalog(source.catalog, ids)
+        renamed_source = source.replace(
             processes=(process,), pools=(), message_flows=(), catalog=Catalog(), artifacts=(),
             correlation_keys=(), opaque=(), diagram=None,
         )  # fmt: skip
-        for element in all_elements(one):
-            if element is not one:
-                ids[element.id] = self._free(element.id, process.id)
+        for element in all_elements(renamed_source):
+            if element is not renamed_source:
+                ids[element.id] = self._free_id(element.id, process.id)
         named = process.replace(name=title(source, process))
-        renamed: Process = _renamed(named, ids)
+        renamed: Process = _rename_ids(named, ids)
         before = self.model
         self.model = before.replace(processes=(*before.processes, renamed), catalog=catalog)
         if renamed.id != process.id:  # an element of the caller has the id of the process
 
-            def called(call: CallActivity) -> CallActivity:
+            def redirect_call(call: CallActivity) -> CallActivity:
                 wanted = named_process(call) == process.id
                 return call.replace(called=renamed.id) if wanted else call
 
-            self.model = _with_calls(self.model, called)
+            self.model = _with_calls(self.model, redirect_call)
         return next(p for p in self.model.processes if p.id == renamed.id)
 
-    def _free(self, wanted: str, process: str) -> str:
-        found, number = wanted, 1
-        while found in self.taken:
+    def _free_id(self, wanted: str, process: str) -> str:
+        free_id, number = wanted, 1
+        while free_id in self.taken:
             number += 1
-            found = f"{wanted}_{process}" if number == 2 else f"{wanted}_{process}_{number - 1}"
-        self.taken.add(found)
-        return found
+            free_id = f"{wanted}_{process}" if number == 2 else f"{wanted}_{process}_{number - 1}"
+        self.taken.add(free_id)
+        return free_id
 
-    def _catalog(self, other: Catalog, ids: dict[str, str]) -> Catalog:
+    def _merge_catalog(self, other: Catalog, ids: dict[str, str]) -> Catalog:
         """The catalogue with the entries of another: one of the same code or name is the same."""
         own = self.model.catalog
-        made: dict[str, tuple[CatalogEntry, ...]] = {}
+        entries_by_kind: dict[str, tuple[CatalogEntry, ...]] = {}
         for kind in ("messages", "signals", "errors", "escalations"):
             entries: list[CatalogEntry] = list(getattr(own, kind))
             for entry in getattr(other, kind):
-                key = _meaning(kind, entry)
-                same = next((e for e in entries if key and _meaning(kind, e) == key), None)
+                key = _entry_meaning(kind, entry)
+                same = next((e for e in entries if key and _entry_meaning(kind, e) == key), None)
                 if same is None:
-                    same = entry.replace(id=self._free(entry.id, kind))
+                    same = entry.replace(id=self._free_id(entry.id, kind))
                     entries.append(same)
                 ids[entry.id] = same.id
-            made[kind] = tuple(entries)
-        return Catalog(**made)
+            entries_by_kind[kind] = tuple(entries)
+        return Catalog(**entries_by_kind)
 
 
-def _meaning(kind: str, entry: CatalogEntry) -> str:
+def _entry_meaning(kind: str, entry: CatalogEntry) -> str:
     """What makes two entries the same for an engine."""
     return (entry.code if kind in ("errors", "escalations") else entry.name.strip()) or ""
 
@@ -448,7 +454,7 @@ _TEXTS = frozenset({"binding", "extra", "loc", "mapping", "evidence"})
 V = TypeVar("V", bound=Value)
 
 
-def _renamed(value: V, ids: Mapping[str, str]) -> V:
+def _rename_ids(value: V, ids: Mapping[str, str]) -> V:
     """A value with other ids, and references to them, in all of its parts."""
     changes: dict[str, object] = {}
     for name, part in value.__dict__.items():
@@ -458,13 +464,13 @@ def _renamed(value: V, ids: Mapping[str, str]) -> V:
             if name in _REFERENCES and part in ids:
                 changes[name] = ids[part]
         elif isinstance(part, Value):
-            changes[name] = _renamed(part, ids)
+            changes[name] = _rename_ids(part, ids)
         elif isinstance(part, tuple):
             changes[name] = tuple(
-                _renamed(one, ids) if isinstance(one, Value)
-                else ids.get(one, one) if isinstance(one, str) and name in _REFERENCES
-                else one
-                for one in part
+                _rename_ids(item, ids) if isinstance(item, Value)
+                else ids.get(item, item) if isinstance(item, str) and name in _REFERENCES
+                else item
+                for item in part
             )  # fmt: skip
     return value.replace(**changes) if changes else value
 
@@ -472,14 +478,14 @@ def _renamed(value: V, ids: Mapping[str, str]) -> V:
 def _with_calls(model: Model, change: Callable[[CallActivity], CallActivity]) -> Model:
     """The model with other calls."""
 
-    def inside(value: V) -> V:
+    def change_inside(value: V) -> V:
         if isinstance(value, CallActivity):
             return change(value)  # type: ignore[return-value]  # a call stays one
         parts = {
-            name: tuple(inside(one) for one in part)
+            name: tuple(change_inside(item) for item in part)
             for name, part in value.__dict__.items()
             if name in ("processes", "nodes")
         }
         return value.replace(**parts) if parts else value
 
-    return inside(model)
+    return change_inside(model)

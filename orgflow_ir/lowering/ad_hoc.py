@@ -46,7 +46,7 @@ class AdHocInOrder(RewritePattern):
         if steps is None:
             return None
 
-        def flow(source: str, target: str, role: str, **more: object) -> Flow:
+        def connect_nodes(source: str, target: str, role: str, **more: object) -> Flow:
             id = rewriter.fresh_id(sub.id, role)
             return Flow.validate({"id": id, "source": source, "target": target, **more})
 
@@ -56,15 +56,17 @@ class AdHocInOrder(RewritePattern):
         flows: list[Flow] = []
         last = start.id
         for number, (first, final) in enumerate(steps, 1):
-            flows.append(flow(last, first, f"to-{number}"))
+            flows.append(connect_nodes(last, first, f"to-{number}"))
             last = final
             if sub.completion is not None and number < len(steps):
                 done = rewriter.fresh_id(sub.id, f"done-{number}")
                 added.append(Gateway(id=done, gateway_kind="exclusive"))
-                flows.append(flow(last, done, f"after-{number}"))
-                flows.append(flow(done, end.id, f"ends-{number}", condition=sub.completion))
+                flows.append(connect_nodes(last, done, f"after-{number}"))
+                flows.append(
+                    connect_nodes(done, end.id, f"ends-{number}", condition=sub.completion)
+                )
                 last = done
-        flows.append(flow(last, end.id, "done"))
+        flows.append(connect_nodes(last, end.id, "done"))
         if sub.completion is not None:
             ends = {f.source for f in flows if f.condition is not None}
             flows = [
@@ -97,8 +99,8 @@ def chosen_by(sub: SubProcess) -> str:
         ("adHoc", "activeElementsCollection", "the list `{}` chooses its steps in each run"),
     ):
         for key, text in sub.extra:
-            found = re.search(_ATTRIBUTE.format(attribute), text) if key == _ZEEBE + name else None
-            if found is not None and (value := unescape(found[1] or found[2] or "")).strip():
+            match = re.search(_ATTRIBUTE.format(attribute), text) if key == _ZEEBE + name else None
+            if match is not None and (value := unescape(match[1] or match[2] or "")).strip():
                 return words.format(one_line(value).removeprefix("="))
     return ""
 
@@ -115,7 +117,7 @@ def steps_of(sub: SubProcess) -> list[tuple[str, str]] | None:
     nodes = {n.id: n for n in sub.nodes if not getattr(n, "for_compensation", False)}
     part = {id: id for id in nodes}
 
-    def root(id: str) -> str:
+    def find_root(id: str) -> str:
         while part[id] != id:
             id = part[id]
         return id
@@ -129,19 +131,19 @@ def steps_of(sub: SubProcess) -> list[tuple[str, str]] | None:
     for source, target in pairs:
         if source not in nodes or target not in nodes:
             return None
-        part[root(target)] = root(source)
+        part[find_root(target)] = find_root(source)
     entered = {target for _, target in pairs}
     left = {f.source for f in sub.flows}
-    found: dict[str, tuple[list[str], list[str]]] = {}
+    groups: dict[str, tuple[list[str], list[str]]] = {}
     for id, node in nodes.items():
         if isinstance(node, Event) and node.position in ("start", "end"):
             return None
-        firsts, lasts = found.setdefault(root(id), ([], []))
+        firsts, lasts = groups.setdefault(find_root(id), ([], []))
         if id not in entered:
             firsts.append(id)
         if id not in left:
             lasts.append(id)
-    steps = list(found.values())
+    steps = list(groups.values())
     if not any(isinstance(n, Task | CallActivity | SubProcess) for n in nodes.values()):
         return None
     if any(len(firsts) != 1 or len(lasts) != 1 for firsts, lasts in steps):

@@ -49,7 +49,7 @@ def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]
     for scope in model.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         for node in scope.nodes:
-            if _chooses(node) and sort_outgoing(graph.flows_out(node.id)).chosen:
+            if _chooses_flows(node) and sort_outgoing(graph.flows_out(node.id)).chosen:
                 yield ConstructUse("split.conditional", node, scope)
 
 
@@ -77,7 +77,7 @@ def timer_use(
     return ConstructUse(construct, event, scope, reason, subject)
 
 
-def _chooses(node: Node) -> bool:
+def _chooses_flows(node: Node) -> bool:
     """Whether each flow out of a node decides for itself: a gateway decides for all of them, and a
     condition behind an event is never evaluated (BPMN 2.0.2, 8.4.13; rule OF114)."""
     match node:
@@ -89,11 +89,11 @@ def _chooses(node: Node) -> bool:
             assert_never(node)
 
 
-def _pairs(scope: Scope) -> list[tuple[Event, Event]]:
+def _link_pairs(scope: Scope) -> list[tuple[Event, Event]]:
     links = Links(scope.nodes)
     throws = [e for e in links.throws if e.trigger == "link" and e.position == "throw"]
-    found = ((t, links.caught(t)[0]) for t in throws)
-    return [(t, c[0]) for t, c in found if len(c) == 1 and c[0].trigger == "link"]
+    pairs = ((t, links.caught(t)[0]) for t in throws)
+    return [(t, c[0]) for t, c in pairs if len(c) == 1 and c[0].trigger == "link"]
 
 
 class SplitMixedGateway(RewritePattern):
@@ -143,8 +143,8 @@ class ConditionalSplitToGateway(RewritePattern):
         assert scope is not None
         flows = ctx.analysis(ControlFlow, scope).flows_out(node.id)
         always, chosen, default = sort_outgoing(flows)
-        one = len(chosen) == 1 and default is not None
-        kind: GatewayKind = "exclusive" if one else "inclusive"
+        is_single = len(chosen) == 1 and default is not None
+        kind: GatewayKind = "exclusive" if is_single else "inclusive"
         gateway = Gateway(id=rewriter.fresh_id(node.id, "split"), gateway_kind=kind)
         rewriter.insert(scope.id, gateway)
         for flow in flows:
@@ -179,7 +179,7 @@ class LinkToFlow(RewritePattern):
         """Both events of a pair are rewritten with the throw event."""
         scope = use.scope
         assert scope is not None
-        pairs = ctx.analysis(_pairs, scope)
+        pairs = ctx.analysis(_link_pairs, scope)
         throw, catch = next((pair for pair in pairs if pair[0] is use.element), (None, None))
         if throw is None or catch is None:
             return None

@@ -43,8 +43,8 @@ class ComplexToInclusive(RewritePattern):
             if into < 2 or out > 1 or count is None or int(count[1]) != into:
                 return None
             kind, words = "parallel", "waits for each of its branches"
-        made = gateway.replace(gateway_kind=kind, condition=None)
-        rewriter.replace(scope.id, gateway.id, made)
+        simple = gateway.replace(gateway_kind=kind, condition=None)
+        rewriter.replace(scope.id, gateway.id, simple)
         return f"the complex gateway {ctx.name(gateway)} {words}"
 
 
@@ -61,8 +61,8 @@ class ComplexWithoutItsRule(RewritePattern):
         gateway, scope = use.element, use.scope
         assert isinstance(gateway, Gateway)
         assert scope is not None
-        made = gateway.replace(gateway_kind="inclusive", condition=None)
-        rewriter.replace(scope.id, gateway.id, made)
+        simple = gateway.replace(gateway_kind="inclusive", condition=None)
+        rewriter.replace(scope.id, gateway.id, simple)
         return (
             f"the complex gateway {ctx.name(gateway)} waits for all branches that can still arrive"
         )

@@ -31,7 +31,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.scope_mappings import has_mappings
 from orgflow_ir.pipeline import PassContext
@@ -45,16 +45,21 @@ _NAMED = 3
 _WAITING_JOINS = ("parallel", "inclusive", "complex")
 
 
-def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
+def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why a sub-process cannot be dissolved, with the cheapest tests first."""
     if sub.loop is not None:
-        from orgflow_ir.lowering.unrolling import obstacle  # of few sub-processes
+        from orgflow_ir.lowering.unrolling import find_obstacle  # of few sub-processes
 
-        yield f"it is repeated, and {obstacle(sub, scope, model, ctx) or 'it cannot become a loop'}"
+        yield (
+            "it is repeated, and "
+            f"{find_obstacle(sub, scope, model, ctx) or 'it cannot become a loop'}"
+        )
     if sub.for_compensation:
         yield "it compensates another activity"
     if has_mappings(sub):
-        from orgflow_ir.lowering.mappings import obstacles as of_mappings  # of few sub-processes
+        from orgflow_ir.lowering.mappings import (
+            list_obstacles as of_mappings,  # of few sub-processes
+        )
 
         yield from of_mappings(sub, scope, model, ctx)
     if any(map(_is_undoing, sub.nodes)):
@@ -67,10 +72,10 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
     inner = next((n for n in sub.nodes if isinstance(n, SubProcess)), None)
     if inner is not None:
         yield f"{ctx.name(inner)} in it stays its own process"
-    if len([n for n in sub.nodes if _starts(n)]) > 1:
+    if len([n for n in sub.nodes if _is_start(n)]) > 1:
         yield "the model does not define at which of its start events it begins"
     beside = ctx.analysis(Concurrency, outer).beside(sub.id) if sub.nodes else ()
-    if sub.id in beside and (_joins(graph) or len(list(_exits(graph))) > 1):
+    if sub.id in beside and (_has_join(graph) or len(list(_exit_nodes(graph))) > 1):
         yield "it may be active twice at the same time, and its branches would be confused"
     yield from _events_outside(sub, scope, model, ctx)
     yield from _never_reached(sub, scope, model, ctx)
@@ -90,7 +95,7 @@ def _never_reached(inner: Scope, scope: Scope, model: Model, ctx: PassContext) -
         for node in here.nodes
         if isinstance(node, SubProcess) and node.flavour == "event" and node is not inner
         for start in node.nodes
-        if _starts(start) and isinstance(start, Event)
+        if _is_start(start) and isinstance(start, Event)
     ]
     for here, event in around:
         if len(event.definitions) != 1 or event.definitions[0].kind != "error":
@@ -98,7 +103,7 @@ def _never_reached(inner: Scope, scope: Scope, model: Model, ctx: PassContext) -
         caught = [
             nesting.caught(below, thrown).by
             for below in here.scopes()
-            for _, thrown in _throws(below)
+            for _, thrown in _thrown_events(below)
             if nesting.matches(event.definitions[0], thrown)
         ]
         own = event.id if event.attached_to else _holder_of(event, here)
@@ -116,17 +121,17 @@ def _holder_of(start: Event, scope: Scope) -> str:
 def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Boundary events that do not come from events directly in the sub-process."""
     nesting = nesting_of(scope, model)
-    for event in _attached(sub, scope):
+    for event in _attached_events(sub, scope):
         if len(event.definitions) != 1 or event.definitions[0].kind not in _THROWN:
             yield f"{ctx.name(event)} may occur while something in it is active"
         elif event.definitions[0].kind == "error":
-            thrown = any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
-            if not thrown or _failing(event, sub, model, ctx):
+            thrown = any(nesting.matches(event.definitions[0], d) for _, d in _thrown_events(sub))
+            if not thrown or _failing_steps(event, sub, model, ctx):
                 yield from _why_not_from_steps(event, sub, model, ctx)
         else:
             calls = throwing_calls(event.definitions[0], sub, model)
             yield from _why_not_from_calls(event, calls, sub, ctx)
-            thrown = any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
+            thrown = any(nesting.matches(event.definitions[0], d) for _, d in _thrown_events(sub))
             if not calls and not thrown:
                 yield f"nothing in it throws the event that {ctx.name(event)} catches"
 
@@ -148,7 +153,7 @@ def _work_in(beside: Iterable[str], graph: ControlFlow, ctx: PassContext) -> str
     """Activities among some nodes, by name; another branch where there are none."""
     work = [graph.nodes[n] for n in beside]
     named = [ctx.name(n) for n in work if not isinstance(n, Event | Gateway)]
-    return listed(named[:_NAMED]) if named else "another branch"
+    return join_listed(named[:_NAMED]) if named else "another branch"
 
 
 def _why_not_from_steps(
@@ -158,7 +163,7 @@ def _why_not_from_steps(
     error boundary event of each step that may throw its error."""
     graph = ctx.analysis(ControlFlow, scope)
     concurrency = ctx.analysis(Concurrency, graph)
-    steps = _failing(event, scope, model, ctx, handler)
+    steps = _failing_steps(event, scope, model, ctx, handler)
     named = "it" if handler is not None else ctx.name(event)
     if not steps:
         yield f"{named} catches every error, and no step can fail"
@@ -175,7 +180,7 @@ def _why_not_from_steps(
             yield f"{ctx.name(step)} may fail while {what} may be active"
 
 
-def _failing(
+def _failing_steps(
     event: Event, scope: Scope, model: Model, ctx: PassContext, handler: SubProcess | None = None
 ) -> list[Task | CallActivity]:
     """The steps of the source, and those of its listeners, whose errors an error event of a scope
@@ -253,7 +258,8 @@ def why_no_escalation_of(call: CallActivity, event: Event, model: Model, ctx: Pa
     """
     scope = next(s for s in model.scopes() if any(n is event for n in s.nodes))
     caught = {
-        one.event.id: one.leaving for one in caught_escalations(scope, model).get(call.id, ())
+        caught_escalation.event.id: caught_escalation.leaving
+        for caught_escalation in caught_escalations(scope, model).get(call.id, ())
     }
     if event.id not in caught:
         other = any(n.id in caught for n in scope.nodes)
@@ -264,20 +270,20 @@ def why_no_escalation_of(call: CallActivity, event: Event, model: Model, ctx: Pa
     if event.interrupting:
         return next(_why_it_continues(caught[event.id], ctx), "")
     errors = (n for n in scope.nodes if isinstance(n, Event) and n.attached_to == call.id)
-    if any(one.trigger == "error" for one in errors):
+    if any(catch.trigger == "error" for catch in errors):
         return f"{ctx.name(call)} may also fail, and then returns no escalations"
     return next(_why_several(caught[event.id], ctx), "")
 
 
 def _why_it_continues(leaving: Iterable[LeavingEscalation], ctx: PassContext) -> Iterator[str]:
     """Why a called process does not end where it throws an escalation that ends it."""
-    for one in leaving:
-        graph = ctx.analysis(ControlFlow, one.way[-1].scope)
-        others = ctx.analysis(Concurrency, graph).beside(one.event.id)
-        thrown = ctx.name(one.event)
-        if len(one.way) > 1:
-            yield f"{thrown} also ends the process that {ctx.name(one.way[0].node)} is in"
-        if graph.flows_out(one.event.id):
+    for escalation in leaving:
+        graph = ctx.analysis(ControlFlow, escalation.way[-1].scope)
+        others = ctx.analysis(Concurrency, graph).beside(escalation.event.id)
+        thrown = ctx.name(escalation.event)
+        if len(escalation.way) > 1:
+            yield f"{thrown} also ends the process that {ctx.name(escalation.way[0].node)} is in"
+        if graph.flows_out(escalation.event.id):
             yield f"{thrown} is not the last step of the scope that it ends"
         if others:
             yield f"{thrown} ends its process while {_work_in(others, graph, ctx)} may be active"
@@ -285,15 +291,17 @@ def _why_it_continues(leaving: Iterable[LeavingEscalation], ctx: PassContext) ->
 
 def _why_several(leaving: Sequence[LeavingEscalation], ctx: PassContext) -> Iterator[str]:
     """Why some escalations may be thrown more than once before the outermost call returns."""
-    for one in leaving:
-        for node, scope in one.way:
+    for escalation in leaving:
+        for node, scope in escalation.way:
             graph = ctx.analysis(ControlFlow, scope)
             beside = ctx.analysis(Concurrency, graph).beside(node.id)
             if node.id in graph.cyclic or node.id in beside or getattr(node, "loop", None):
-                yield f"{ctx.name(one.event)} may be thrown several times"
-    for one, other in combinations(leaving, 2):
-        ways = zip(one.way, other.way, strict=False)
-        first, second = next(((a, b) for a, b in ways if a != b), (one.way[-1], other.way[-1]))
+                yield f"{ctx.name(escalation.event)} may be thrown several times"
+    for escalation, other in combinations(leaving, 2):
+        places = zip(escalation.way, other.way, strict=False)
+        first, second = next(
+            ((a, b) for a, b in places if a != b), (escalation.way[-1], other.way[-1])
+        )
         graph = ctx.analysis(ControlFlow, first.scope)
         follows = any(
             b.node.id in list_reachable([a.node.id], graph.successors)
@@ -301,7 +309,7 @@ def _why_several(leaving: Sequence[LeavingEscalation], ctx: PassContext) -> Iter
         )
         beside = ctx.analysis(Concurrency, graph).beside(first.node.id)
         if follows or second.node.id in beside:
-            yield f"{ctx.name(one.event)} and {ctx.name(other.event)} may both be thrown"
+            yield f"{ctx.name(escalation.event)} and {ctx.name(other.event)} may both be thrown"
 
 
 def _ends_early(
@@ -324,7 +332,7 @@ def _ends_early(
             yield f"{ctx.name(node)} ends it while {what} may be active"
     if _one_end(graph, concurrency):
         return
-    for node in _exits(graph):
+    for node in _exit_nodes(graph):
         for flow in graph.flows_in(node.id):
             if flow.source in concurrency.beside(flow.source):
                 source = ctx.name(graph.nodes[flow.source])
@@ -337,7 +345,7 @@ def _ends_early(
 # -- what is in it -----------------------------------------------------------------------------
 
 
-def _starts(node: Node) -> bool:
+def _is_start(node: Node) -> bool:
     return isinstance(node, Event) and node.position == "start"
 
 
@@ -348,7 +356,7 @@ def _is_undoing(node: Node) -> bool:
     return not isinstance(node, Gateway | Opaque) and node.for_compensation
 
 
-def _joins(graph: ControlFlow) -> bool:
+def _has_join(graph: ControlFlow) -> bool:
     """Whether anything in a scope waits for several tokens."""
     return any(
         isinstance(n, Gateway)
@@ -358,7 +366,7 @@ def _joins(graph: ControlFlow) -> bool:
     )
 
 
-def _exits(graph: ControlFlow) -> Iterator[Node]:
+def _exit_nodes(graph: ControlFlow) -> Iterator[Node]:
     """Where tokens end, in order; an event that always ends the sub-process early is none."""
     for node in graph.nodes.values():
         if node.id not in graph.reachable or graph.flows_out(node.id):
@@ -370,14 +378,14 @@ def _exits(graph: ControlFlow) -> Iterator[Node]:
 
 def _one_end(graph: ControlFlow, concurrency: Concurrency) -> bool:
     """Whether the first token that ends is always the last one."""
-    return not any(concurrency.beside(node.id) for node in _exits(graph))
+    return not any(concurrency.beside(node.id) for node in _exit_nodes(graph))
 
 
-def _attached(sub: SubProcess, scope: Scope) -> list[Event]:
+def _attached_events(sub: SubProcess, scope: Scope) -> list[Event]:
     return [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == sub.id]
 
 
-def _throws(sub: Scope) -> Iterator[tuple[Event, EventDefinition]]:
+def _thrown_events(sub: Scope) -> Iterator[tuple[Event, EventDefinition]]:
     """Errors and escalations that events directly in a scope throw."""
     for node in sub.nodes:
         if isinstance(node, Event) and node.position in ("throw", "end"):
@@ -387,8 +395,10 @@ def _throws(sub: Scope) -> Iterator[tuple[Event, EventDefinition]]:
 def _caught_by(event: Event, sub: SubProcess, scope: Scope, model: Model) -> Event | None:
     """The boundary event of the sub-process that catches what an event in it throws."""
     nesting = nesting_of(scope, model)
-    attached = _attached(sub, scope)
-    for boundary in sorted(attached, key=lambda one: any(map(model.catches_any, one.definitions))):
+    attached = _attached_events(sub, scope)
+    for boundary in sorted(
+        attached, key=lambda caught: any(map(model.catches_any, caught.definitions))
+    ):
         for thrown in event.definitions:
             if any(nesting.matches(d, thrown) for d in boundary.definitions):
                 return boundary
@@ -424,68 +434,70 @@ class Inlining:
         self.outer = ctx.analysis(ControlFlow, scope)
         self.one_end = _one_end(self.graph, ctx.analysis(Concurrency, self.graph))
         self.caught = {
-            event.id: found
-            for event, _ in _throws(sub)
-            if (found := _caught_by(event, sub, scope, rewriter.model)) is not None
+            event.id: catcher
+            for event, _ in _thrown_events(sub)
+            if (catcher := _caught_by(event, sub, scope, rewriter.model)) is not None
         }
-        self.exits = list(_exits(self.graph))
+        self.exits = list(_exit_nodes(self.graph))
         nesting = nesting_of(scope, rewriter.model)
         self.from_steps: dict[str, Sequence[Task | CallActivity]] = {
-            event.id: _failing(event, sub, rewriter.model, ctx)
+            event.id: _failing_steps(event, sub, rewriter.model, ctx)
             if event.definitions[0].kind == "error"
             else throwing_calls(event.definitions[0], sub, rewriter.model)
-            for event in _attached(sub, scope)
+            for event in _attached_events(sub, scope)
         }
         self.thrown = {
             event.id
-            for event in _attached(sub, scope)
-            if any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
+            for event in _attached_events(sub, scope)
+            if any(nesting.matches(event.definitions[0], d) for _, d in _thrown_events(sub))
         }
 
     def run(self) -> None:
         """The edits, ordered so that each refers only to earlier ones."""
         sub, rewriter, around = self.sub, self.rewriter, self.scope.id
         # 1. Nodes of the scope around it that take the place of its border.
-        entry = self._gateway("begin", "exclusive", name=sub.name, doc=sub.doc)
+        entry = self._add_gateway("begin", "exclusive", name=sub.name, doc=sub.doc)
         out = self.outer.flows_out(sub.id)
-        leave = self._leave(out) if out else None
-        boundaries = {event.id: self._boundary(event) for event in _attached(sub, self.scope)}
+        leave = self._leave_subprocess(out) if out else None
+        boundaries = {
+            event.id: self._inline_boundary(event) for event in _attached_events(sub, self.scope)
+        }
         for flow in self.outer.flows_in(sub.id):
             rewriter.redirect(around, flow.id, target=entry)
         # 2. What is in it.
         rewriter.dissolve(around, sub.id)
         # 3. How it begins and ends.
-        self._begin(entry)
+        self._inline_start(entry)
         for node in self.graph.nodes.values():
             if isinstance(node, Event) and node.position in ("throw", "end"):
                 boundary = self.caught.get(node.id)
-                self._event(node, leave, boundaries[boundary.id] if boundary else None)
+                self._inline_event(node, leave, boundaries[boundary.id] if boundary else None)
             ends = not isinstance(node, Event) or node.position != "end"
-            if leave is not None and ends and any(node is one for one in self.exits):
-                self._connect(node.id, leave)
+            if leave is not None and ends and any(node is exit_node for exit_node in self.exits):
+                self._connect_nodes(node.id, leave)
 
-    def _gateway(self, role: str, kind: GatewayKind, name: str = "", doc: str = "") -> str:
+    def _add_gateway(self, role: str, kind: GatewayKind, name: str = "", doc: str = "") -> str:
         id = self.rewriter.fresh_id(self.sub.id, role)
-        made = Gateway(id=id, name=name, doc=doc, gateway_kind=kind)
-        self.rewriter.insert(self.scope.id, made)
+        gateway = Gateway(id=id, name=name, doc=doc, gateway_kind=kind)
+        self.rewriter.insert(self.scope.id, gateway)
         return id
 
-    def _connect(self, source: str, target: str) -> None:
+    def _connect_nodes(self, source: str, target: str) -> None:
         id = self.rewriter.fresh_id(source, "to")
         self.rewriter.connect(self.scope.id, source, target, id=id)
 
-    def _leave(self, out: list[Flow]) -> str:
+    def _leave_subprocess(self, out: list[Flow]) -> str:
         """The gateway that all ends lead to; several flows out of the sub-process fork behind."""
-        leave = self._gateway("end", "exclusive" if self.one_end else "inclusive")
+        leave = self._add_gateway("end", "exclusive" if self.one_end else "inclusive")
         source = leave
         if len(out) > 1:
-            source = self._gateway("fork", "parallel")
-            self._connect(leave, source)
+            source = self._add_gateway("fork", "parallel")
+            self._connect_nodes(leave, source)
         for flow in out:
             self.rewriter.redirect(self.scope.id, flow.id, source=source)
         return leave
 
-    def _boundary(self, event: Event) -> str:
+    def _inline_boundary(self, event: Event) -> str:
         if self.from_steps[event.id]:
             self._on_steps(event, self.from_steps[event.id])
             return event.id
@@ -506,34 +518,34 @@ class Inlining:
             self.rewriter.insert(
                 self.scope.id, event.replace(id=copy, attached_to=step.id), of=(event,)
             )
-            self._connect(copy, event.id)
+            self._connect_nodes(copy, event.id)
 
-    def _begin(self, entry: str) -> None:
+    def _inline_start(self, entry: str) -> None:
         around, rewriter = self.scope.id, self.rewriter
-        start = next((n for n in self.sub.nodes if _starts(n)), None)
+        start = next((n for n in self.sub.nodes if _is_start(n)), None)
         if start is None:
             first = [self.graph.nodes[n] for n in self.graph.entries]
             targets = [n.id for n in first if not getattr(n, "for_compensation", False)]
-            source = entry if len(targets) < 2 else self._split(entry)
+            source = entry if len(targets) < 2 else self._add_split(entry)
             for target in targets:
-                self._connect(source, target)
+                self._connect_nodes(source, target)
         elif start.name.strip():
             kept = start.replace(position="throw", definitions=(), interrupting=True)
             rewriter.replace(around, start.id, kept)
-            self._connect(entry, start.id)
+            self._connect_nodes(entry, start.id)
         else:
             flows = self.graph.flows_out(start.id)
-            source = entry if len(flows) < 2 else self._split(entry)
+            source = entry if len(flows) < 2 else self._add_split(entry)
             for flow in flows:
                 rewriter.redirect(around, flow.id, source=source)
             rewriter.remove(around, start.id)
 
-    def _split(self, entry: str) -> str:
-        split = self._gateway("split", "parallel")
-        self._connect(entry, split)
+    def _add_split(self, entry: str) -> str:
+        split = self._add_gateway("split", "parallel")
+        self._connect_nodes(entry, split)
         return split
 
-    def _event(self, event: Event, leave: str | None, boundary: str | None) -> None:
+    def _inline_event(self, event: Event, leave: str | None, boundary: str | None) -> None:
         """A throw or end event: kept where it does something, or has a name."""
         around, rewriter = self.scope.id, self.rewriter
         caught = self.caught.get(event.id)
@@ -546,7 +558,7 @@ class Inlining:
             rewriter.replace(around, event.id, event.replace(definitions=()))
             for flow in self.graph.flows_out(event.id) if caught.interrupting else ():
                 rewriter.remove(around, flow.id)
-            self._connect(event.id, boundary)
+            self._connect_nodes(event.id, boundary)
             return
         goes_on = caught is None or not caught.interrupting
         targets = [t for t in (boundary, leave if goes_on else None) if t is not None]
@@ -558,7 +570,7 @@ class Inlining:
             kept = event.replace(position="throw", definitions=definitions)
             rewriter.replace(around, event.id, kept)
             for target in targets:
-                self._connect(event.id, target)
+                self._connect_nodes(event.id, target)
         else:
             for flow in into:
                 rewriter.redirect(around, flow.id, target=targets[0])
@@ -584,7 +596,7 @@ def handler_obstacles(
     inner = next((n for n in handler.nodes if isinstance(n, SubProcess)), None)
     if inner is not None:
         yield f"{ctx.name(inner)} in it stays its own process"
-    if any(True for _ in _throws(handler)):
+    if any(True for _ in _thrown_events(handler)):
         yield "it throws something itself"
     if any(map(_is_undoing, handler.nodes)):
         yield "it contains compensation"
@@ -615,10 +627,10 @@ def handler_obstacles(
             yield f"{ctx.name(event)} is not the last step of the scope that it ends"
         if others and starts[0].interrupting:
             yield f"other branches may be active when {ctx.name(event)} ends them"
-        elif event.id in others and _joins(ctx.analysis(ControlFlow, handler)):
+        elif event.id in others and _has_join(ctx.analysis(ControlFlow, handler)):
             yield "it may be active twice at the same time, and its branches would be confused"
     inside = ctx.analysis(ControlFlow, handler)
-    for node in filter(_terminates, handler.nodes):
+    for node in filter(_is_terminate_event, handler.nodes):
         if ctx.analysis(Concurrency, inside).beside(node.id):
             yield f"{ctx.name(node)} ends it while something else in it may be active"
 
@@ -627,7 +639,7 @@ def _thrown_to(handler: SubProcess, scope: Scope, nesting: Nesting) -> list[Even
     """The events directly in a scope whose error or escalation an event sub-process catches."""
     return [
         event
-        for event, thrown in _throws(scope)
+        for event, thrown in _thrown_events(scope)
         if len(event.definitions) == 1 and nesting.caught(scope, thrown).by == handler.id
     ]
 
@@ -640,7 +652,7 @@ def dissolve_handler(
     (start,) = (n for n in handler.nodes if isinstance(n, Event) and n.position == "start")
     model = rewriter.model
     error = start.definitions[0].kind == "error"
-    failing = _failing(start, scope, model, ctx, handler) if error else []
+    failing = _failing_steps(start, scope, model, ctx, handler) if error else []
     begin = rewriter.fresh_id(handler.id, "begin")
     gateway = Gateway(id=begin, name=handler.name, doc=handler.doc, gateway_kind="exclusive")
     rewriter.insert(scope.id, gateway)
@@ -654,7 +666,7 @@ def dissolve_handler(
     for flow in out:
         rewriter.redirect(scope.id, flow.id, source=source)
     rewriter.remove(scope.id, start.id)
-    for node in filter(_terminates, handler.nodes):
+    for node in filter(_is_terminate_event, handler.nodes):
         assert isinstance(node, Event)
         rewriter.replace(scope.id, node.id, node.replace(definitions=()))
     for event in throws:
@@ -669,5 +681,5 @@ def dissolve_handler(
         rewriter.connect(scope.id, caught.id, begin, id=rewriter.fresh_id(caught.id, "to"))
 
 
-def _terminates(node: Node) -> bool:
+def _is_terminate_event(node: Node) -> bool:
     return isinstance(node, Event) and any(d.kind == "terminate" for d in node.definitions)

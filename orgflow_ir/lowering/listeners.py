@@ -48,12 +48,12 @@ def listener_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
         for element in elements:
             if not (_has_work(element) if isinstance(element, Task) else element.extra):
                 continue
-            found = _placement(element, scope, ctx)
-            if found is not None and (found.before or found.after):
+            placement = _find_placement(element, scope, ctx)
+            if placement is not None and (placement.before or placement.after):
                 yield ConstructUse(LISTENER, element, scope)
 
 
-def _placement(element: Element, scope: Scope, ctx: PassContext) -> Placement | None:
+def _find_placement(element: Element, scope: Scope, ctx: PassContext) -> Placement | None:
     """Where steps do what the listeners of an element do; `None` where they do it already, or it
     has none.
 
@@ -68,12 +68,12 @@ def _placement(element: Element, scope: Scope, ctx: PassContext) -> Placement | 
         return None
     from orgflow_ir.work.listeners import once, place
 
-    found = place(element, scope, ctx.analysis(ControlFlow, scope))
+    placement = place(element, scope, ctx.analysis(ControlFlow, scope))
     original, holder = _at_source(element, ctx)
-    if original is None or holder is None or not (found.before or found.after):
-        return found
+    if original is None or holder is None or not (placement.before or placement.after):
+        return placement
     placed = place(once(original), holder, ctx.analysis(ControlFlow, holder))
-    return found.within((*placed.before, *placed.after))
+    return placement.within((*placed.before, *placed.after))
 
 
 def _at_source(element: Element, ctx: PassContext) -> tuple[Element | None, Scope | None]:
@@ -113,20 +113,20 @@ class ListenerToTask(RewritePattern):
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         scope = use.scope
         assert scope is not None
-        found = _placement(use.element, scope, ctx)
-        assert found is not None
+        placement = _find_placement(use.element, scope, ctx)
+        assert placement is not None
         steps = _Steps(use.element, scope, rewriter, ctx.analysis(ControlFlow, scope))
         if steps.stale():
             return None  # in the next round, with what is there then
-        done = (*found.before, *found.after)
-        steps.make(found)
+        done = (*placement.before, *placement.after)
+        steps.make(placement)
         number = "listener" if len(done) == 1 else f"{len(done)} listeners"
         of = "the process" if isinstance(use.element, Process) else ctx.name(use.element)
-        said = f"the {number} of {of} became {'a task' if len(done) == 1 else 'tasks'}"
+        note = f"the {number} of {of} became {'a task' if len(done) == 1 else 'tasks'}"
         ends = ("completing", "complete", "end")
-        if any(one.by == "type" and one.event not in ends for one in done):
-            said += "; variables that a job sets at the start are known after the element as well"
-        return said
+        if any(listener.by == "type" and listener.event not in ends for listener in done):
+            note += "; variables that a job sets at the start are known after the element as well"
+        return note
 
 
 class _Steps:
@@ -139,34 +139,36 @@ class _Steps:
 
     def stale(self) -> bool:
         """Whether an earlier rewrite of this round has changed what is around the element."""
-        return any(self.rewriter.touched(self.scope.id, id) for id in self._around())
+        return any(self.rewriter.touched(self.scope.id, id) for id in self._holding_elements())
 
-    def _around(self) -> Iterator[str]:
+    def _holding_elements(self) -> Iterator[str]:
         if isinstance(self.element, Flow):
             yield self.element.id
             return
         nodes = [self.element.id]
         if isinstance(self.element, Process):
-            nodes = [n.id for n in self._starts(self.element)] + [
-                n.id for n in self._ends(self.element)
+            nodes = [n.id for n in self._start_events(self.element)] + [
+                n.id for n in self._end_events(self.element)
             ]
         for node in nodes:
             yield node
             yield from (f.id for f in self.graph.flows_in(node))
             yield from (f.id for f in self.graph.flows_out(node))
 
-    def make(self, found: Placement) -> None:
+    def make(self, placement: Placement) -> None:
         """All of them."""
         element = self.element
         match element:
             case Flow():
                 target = self.graph.nodes[element.target].label
-                self._on(element.id, (*found.before, *found.after), f"Listener before {target}")
+                self._put_on_flow(
+                    element.id, (*placement.before, *placement.after), f"Listener before {target}"
+                )
             case Process():
-                for start in self._starts(element):
-                    self._behind(start.id, found.after, f"Listener of {element.label}")
-                for end in self._ends(element):
-                    self._in_front(end.id, found.before, f"Listener of {element.label}")
+                for start in self._start_events(element):
+                    self._put_behind(start.id, placement.after, f"Listener of {element.label}")
+                for end in self._end_events(element):
+                    self._in_front(end.id, placement.before, f"Listener of {element.label}")
                 return
             case _:
                 before, after = (
@@ -176,41 +178,42 @@ class _Steps:
                 each = isinstance(element, Gateway) and element.gateway_kind != "exclusive"
                 if each:
                     for flow in self.graph.flows_in(element.id):
-                        self._on(flow.id, found.before, before)
+                        self._put_on_flow(flow.id, placement.before, before)
                 else:
-                    self._in_front(element.id, found.before, before)
+                    self._in_front(element.id, placement.before, before)
                 if isinstance(element, Gateway) and element.gateway_kind == "exclusive":
                     for flow in self.graph.flows_out(element.id):
-                        self._on(flow.id, found.after, after)
+                        self._put_on_flow(flow.id, placement.after, after)
                 else:
-                    self._behind(element.id, found.after, after)
-        self._forget(found)
+                    self._put_behind(element.id, placement.after, after)
+        self._forget_listeners(placement)
 
     @staticmethod
-    def _starts(process: Process) -> list[Event]:
+    def _start_events(process: Process) -> list[Event]:
         return [n for n in process.nodes if isinstance(n, Event) and n.position == "start"]
 
     @staticmethod
-    def _ends(process: Process) -> list[Event]:
+    def _end_events(process: Process) -> list[Event]:
         return [n for n in process.nodes if isinstance(n, Event) and n.position == "end"]
 
-    def _forget(self, found: Placement) -> None:
+    def _forget_listeners(self, placement: Placement) -> None:
         """The element keeps the listeners that no step stands for."""
         from orgflow_ir.model.listener_data import listeners_in
 
-        left = [one.listener for one in found.left]
+        left = [unexecuted.listener for unexecuted in placement.left]
         bound: list[Listener] = []
         element = self.element
         if isinstance(element, Task | Event) and element.binding is not None:
             bound = list(element.binding.listeners)  # with the code that its work has
-            for one in (*found.before, *found.after):
-                if one in bound:  # the form of a start event has none of those of the event
-                    bound.remove(one)
-            left = [*bound, *(one for one in left if one not in bound)]
+            for listener in (*placement.before, *placement.after):
+                if listener in bound:  # the form of a start event has none of those of the event
+                    bound.remove(listener)
+            left = [*bound, *(listener for listener in left if listener not in bound)]
         kept = tuple(
             (key, text)
             for key, text in element.extra
-            if not is_listener(key) or any(one in left for one in listeners_in(((key, text),)))
+            if not is_listener(key)
+            or any(listener in left for listener in listeners_in(((key, text),)))
         )
         changed = element.replace(extra=kept)
         if isinstance(changed, CallActivity | Event | Task) and changed.binding is not None:
@@ -221,14 +224,14 @@ class _Steps:
             changed = self.rewriter.flow(self.scope.id, element.id).replace(extra=kept)
         self.rewriter.replace(self.scope.id, element.id, changed)  # type: ignore[arg-type]
 
-    def _chain(self, listeners: Sequence[Listener], name: str) -> list[str]:
+    def _chain_tasks(self, listeners: Sequence[Listener], name: str) -> list[str]:
         """Tasks one after the other; their ids."""
         from orgflow_ir.work.listeners import binding_of
 
         ids: list[str] = []
-        for one in listeners:
+        for listener in listeners:
             id = self.rewriter.fresh_id(self.element.id, LISTENER)
-            binding = binding_of(one)
+            binding = binding_of(listener)
             assert binding is not None
             script = isinstance(binding, Script)
             task = Task(
@@ -236,40 +239,40 @@ class _Steps:
             )
             self.rewriter.insert(self.scope.id, task)
             if ids:
-                self._connect(ids[-1], id)
+                self._connect_nodes(ids[-1], id)
             ids.append(id)
         return ids
 
-    def _connect(self, source: str, target: str) -> None:
+    def _connect_nodes(self, source: str, target: str) -> None:
         id = self.rewriter.fresh_id(self.element.id, "to_listener")
         self.rewriter.connect(self.scope.id, source, target, id=id)
 
-    def _on(self, flow: str, listeners: Sequence[Listener], name: str) -> None:
+    def _put_on_flow(self, flow: str, listeners: Sequence[Listener], name: str) -> None:
         """Tasks on a flow, behind its condition."""
         if not listeners:
             return
         target = self.rewriter.flow(self.scope.id, flow).target
-        ids = self._chain(listeners, name)
+        ids = self._chain_tasks(listeners, name)
         self.rewriter.redirect(self.scope.id, flow, target=ids[0])
-        self._connect(ids[-1], target)
+        self._connect_nodes(ids[-1], target)
 
     def _in_front(self, node: str, listeners: Sequence[Listener], name: str) -> None:
         """Tasks that all flows into a node come by."""
         if not listeners:
             return
-        ids = self._chain(listeners, name)
+        ids = self._chain_tasks(listeners, name)
         for flow in self.graph.flows_in(node):
             self.rewriter.redirect(self.scope.id, flow.id, target=ids[0])
-        self._connect(ids[-1], node)
+        self._connect_nodes(ids[-1], node)
 
-    def _behind(self, node: str, listeners: Sequence[Listener], name: str) -> None:
+    def _put_behind(self, node: str, listeners: Sequence[Listener], name: str) -> None:
         """Tasks that all flows out of a node come from."""
         if not listeners:
             return
-        ids = self._chain(listeners, name)
+        ids = self._chain_tasks(listeners, name)
         for flow in self.graph.flows_out(node):
             self.rewriter.redirect(self.scope.id, flow.id, source=ids[-1])
-        self._connect(node, ids[0])
+        self._connect_nodes(node, ids[0])
 
 
 def is_listener_step(step: Task | CallActivity, ctx: PassContext) -> bool:
@@ -279,7 +282,7 @@ def is_listener_step(step: Task | CallActivity, ctx: PassContext) -> bool:
         return False
     from orgflow_ir.work.listeners import all_listeners, binding_of
 
-    return step.binding in [binding_of(one) for one in all_listeners(original)]
+    return step.binding in [binding_of(listener) for listener in all_listeners(original)]
 
 
 LISTENERS: tuple[RewritePattern, ...] = (ListenerToTask(),)

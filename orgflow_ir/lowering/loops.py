@@ -44,9 +44,9 @@ class LoopToFlows(RewritePattern):
         node, scope = use.element, use.scope
         assert isinstance(node, Task | CallActivity | SubProcess)
         assert scope is not None
-        from orgflow_ir.lowering.unrolling import Unrolling, obstacle, waiting_at_once
+        from orgflow_ir.lowering.unrolling import Unrolling, find_obstacle, waiting_at_once
 
-        if obstacle(node, scope, rewriter.model, ctx) or waiting_at_once(node, rewriter.model):
+        if find_obstacle(node, scope, rewriter.model, ctx) or waiting_at_once(node, rewriter.model):
             return None
         return Unrolling(node, scope, rewriter, ctx).run()
 
@@ -64,9 +64,9 @@ class WaitingInstancesInTurn(RewritePattern):
         node, scope = use.element, use.scope
         assert isinstance(node, Task | CallActivity | SubProcess)
         assert scope is not None
-        from orgflow_ir.lowering.unrolling import Unrolling, obstacle
+        from orgflow_ir.lowering.unrolling import Unrolling, find_obstacle
 
-        if obstacle(node, scope, rewriter.model, ctx):
+        if find_obstacle(node, scope, rewriter.model, ctx):
             return None
         return Unrolling(node, scope, rewriter, ctx).run()
 
@@ -97,6 +97,6 @@ def why_not_repeated(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     node, scope = use.element, use.scope
     assert isinstance(node, Task | CallActivity | SubProcess)
     assert scope is not None
-    from orgflow_ir.lowering.unrolling import obstacle  # only for models with loops
+    from orgflow_ir.lowering.unrolling import find_obstacle  # only for models with loops
 
-    return obstacle(node, scope, model, ctx)
+    return find_obstacle(node, scope, model, ctx)

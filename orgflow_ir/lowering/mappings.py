@@ -44,7 +44,7 @@ def mapping_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
             if not isinstance(node, SubProcess) or not node.extra or not has_mappings(node):
                 continue
             # Each instance of a repeated one has its own: first it becomes a loop.
-            if node.loop is None and next(obstacles(node, scope, model, ctx), None) is None:
+            if node.loop is None and next(list_obstacles(node, scope, model, ctx), None) is None:
                 yield ConstructUse(MAPPING, node, scope)
 
 
@@ -56,7 +56,7 @@ def _why_not(event: Event) -> str | None:
         return "it sets nothing"
     if mapped.inputs and event.position not in ("throw", "end"):
         return "what it waits for may read its inputs"
-    return next(_unread(mapped), None)
+    return next(_unsupported_mappings(mapped), None)
 
 
 def why_unmapped(event: Event) -> str:
@@ -67,21 +67,21 @@ def why_unmapped(event: Event) -> str:
     return (_why_not(event) or "") if mapped.outputs or mapped.unread else ""
 
 
-def _unread(mapped: ScopeMappings) -> Iterator[str]:
+def _unsupported_mappings(mapped: ScopeMappings) -> Iterator[str]:
     """What is not supported in mappings."""
     from orgflow_ir.program.syntax import ConditionError
     from orgflow_ir.work.mappings import read_value
 
     if mapped.unread:
         yield f"its mapping of `{mapped.unread}` is no expression or text"
-    for one in (*mapped.inputs, *mapped.outputs):
+    for mapping in (*mapped.inputs, *mapped.outputs):
         try:
-            read_value(one.text, one.language)
+            read_value(mapping.text, mapping.language)
         except ConditionError as error:
-            yield f"its mapping of `{one.name}` is not supported: {error}"
+            yield f"its mapping of `{mapping.name}` is not supported: {error}"
 
 
-def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
+def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why the mappings of a sub-process cannot become steps in the scope around it."""
     from orgflow_ir.program.syntax import ConditionError, variables
     from orgflow_ir.work.local_variables import locals_of, outlived, read_afterwards
@@ -92,22 +92,22 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
         yield f"its mapping of `{mapped.unread}` is no expression or text"
     for side in (mapped.inputs, mapped.outputs):
         before: set[str] = set()
-        for one in side:
+        for mapping in side:
             try:
-                read = {path[0] for path in variables(read_value(one.text, one.language))}
+                read = {path[0] for path in variables(read_value(mapping.text, mapping.language))}
             except ConditionError as error:
-                yield f"its mapping of `{one.name}` is not supported: {error}"
+                yield f"its mapping of `{mapping.name}` is not supported: {error}"
                 continue
             if read & before:
                 both = sorted(read & before)[0]
-                yield f"its mapping of `{one.name}` reads `{both}`, which another mapping sets"
-            whole, _, part = one.name.partition(".")
+                yield f"its mapping of `{mapping.name}` reads `{both}`, which another mapping sets"
+            whole, _, part = mapping.name.partition(".")
             if part and side is mapped.inputs:
                 # The engine makes a variable of this part alone.
-                yield f"its mapping of `{one.name}` sets a part of a variable"
+                yield f"its mapping of `{mapping.name}` sets a part of a variable"
             before.add(whole)
     caught = any(n.attached_to == sub.id for n in scope.nodes if isinstance(n, Event))
-    kept = set() if caught else {one.name for one in mapped.outputs}
+    kept = set() if caught else {mapping.name for mapping in mapped.outputs}
     later = read_afterwards(sub, scope, locals_of(sub, scope) - kept, model, ctx)
     if later is not None:
         yield outlived(*later, ctx)
@@ -142,12 +142,12 @@ class MappingToTask(RewritePattern):
         role = "Outputs" if isinstance(node, Event) else "Inputs"
         if before:
             name = f"{role} of {node.label}"
-            first = _step(node, "in", name, before, scope, rewriter, inputs)
+            first = _add_step(node, "in", name, before, scope, rewriter, inputs)
             for flow in into:
                 rewriter.redirect(scope.id, flow.id, target=first)
             rewriter.connect(scope.id, first, node.id, id=rewriter.fresh_id(node.id, "to_in"))
         if after:
-            last = _step(node, "out", f"Outputs of {node.label}", after, scope, rewriter)
+            last = _add_step(node, "out", f"Outputs of {node.label}", after, scope, rewriter)
             for flow in out:
                 rewriter.redirect(scope.id, flow.id, source=last)
             rewriter.connect(scope.id, node.id, last, id=rewriter.fresh_id(node.id, "to_out"))
@@ -156,7 +156,7 @@ class MappingToTask(RewritePattern):
         return f"the mappings of {ctx.name(node)} became {became}"
 
 
-def _step(
+def _add_step(
     node: SubProcess | Event,
     role: str,
     name: str,

@@ -75,7 +75,7 @@ def signal_around(model: Model) -> Around | None:
         holder = next((s for s in model.scopes() if any(n is at for n in s.nodes)), None)
     if holder is None:
         return None
-    inside = [s for s in _scopes(holder) if s is not at]
+    inside = [s for s in _list_scopes(holder) if s is not at]
     if any(not any(scope is s for s in inside) for _, scope in throwing):
         return None
     return Around((*catching, *throwing), holder)
@@ -92,11 +92,11 @@ def signal_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
         yield ConstructUse(AROUND if is_done_at_once(around) else LASTING, caught, scope)
 
 
-def _scopes(scope: Scope) -> Iterator[Scope]:
+def _list_scopes(scope: Scope) -> Iterator[Scope]:
     yield scope
     for node in scope.nodes:
         if isinstance(node, SubProcess):
-            yield from _scopes(node)
+            yield from _list_scopes(node)
 
 
 def is_done_at_once(around: Around) -> bool:
@@ -148,7 +148,7 @@ class SignalAround(RewritePattern):
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         del use
-        return _rewrite(rewriter, ctx)
+        return _rewrite_signal(rewriter, ctx)
 
 
 class SignalOfOneInstance(RewritePattern):
@@ -161,7 +161,7 @@ class SignalOfOneInstance(RewritePattern):
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         del use
-        return _rewrite(rewriter, ctx)
+        return _rewrite_signal(rewriter, ctx)
 
 
 def signals_as_escalations(model: Model) -> Model:
@@ -173,7 +173,7 @@ def signals_as_escalations(model: Model) -> Model:
     from orgflow_ir.model.rewriter import Rewriter
 
     rewriter = Rewriter(model, origin=SignalAround.name)
-    _replace(around, rewriter)
+    _replace_signal(around, rewriter)
     return rewriter.done()
 
 
@@ -185,17 +185,17 @@ def _has_signals(model: Model) -> bool:
     )
 
 
-def _rewrite(rewriter: Rewriter, ctx: PassContext) -> str | None:
+def _rewrite_signal(rewriter: Rewriter, ctx: PassContext) -> str | None:
     """All events of the signal are rewritten with the one that catches it."""
     around = ctx.analysis(signal_around, rewriter.model)
     if around is None:
         return None
-    _replace(around, rewriter)
+    _replace_signal(around, rewriter)
     caught, _ = around.events[0]
     return f"the signal of {ctx.name(caught)}, which is thrown inside its scope, is an escalation"
 
 
-def _replace(around: Around, rewriter: Rewriter) -> None:
+def _replace_signal(around: Around, rewriter: Rewriter) -> None:
     for event, scope in around.events:
         definition = event.definitions[0].replace(kind="escalation", ref=None)
         rewriter.replace(scope.id, event.id, event.replace(definitions=(definition,)))

@@ -141,13 +141,13 @@ class UncaughtEscalation(RewritePattern):
 
 def why_not_inline(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """The reason why a plain sub-process cannot be dissolved; empty if it can."""
-    from orgflow_ir.lowering.inlining import obstacles  # only for models with sub-processes
+    from orgflow_ir.lowering.inlining import list_obstacles  # only for models with sub-processes
 
     sub, scope = use.element, use.scope
     assert isinstance(sub, SubProcess)
     assert scope is not None
 
-    return next(obstacles(sub, scope, model, ctx), "")
+    return next(list_obstacles(sub, scope, model, ctx), "")
 
 
 SUB_PROCESSES: tuple[RewritePattern, ...] = (

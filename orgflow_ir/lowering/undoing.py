@@ -30,7 +30,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.elements import Node
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.repetition import NotRepeatable, read_repetition
@@ -50,10 +50,13 @@ def handlers_in(scope: Scope, model: Model) -> Iterator[tuple[Activity, Activity
     nodes = {node.id: node for node in scope.nodes}
     associated: dict[str, Activity] = {}
     for artifact in (*scope.artifacts, *model.artifacts):
-        for one, other in ((artifact.source, artifact.target), (artifact.target, artifact.source)):
-            handler = nodes.get(other or "")
-            if isinstance(handler, Activity) and handler.for_compensation and one:
-                associated[one] = handler
+        for owner, handler_id in (
+            (artifact.source, artifact.target),
+            (artifact.target, artifact.source),
+        ):
+            handler = nodes.get(handler_id or "")
+            if isinstance(handler, Activity) and handler.for_compensation and owner:
+                associated[owner] = handler
     for node in scope.nodes:
         if _is_mark(node) and isinstance(node, Event) and node.id in associated:
             activity = nodes.get(node.attached_to or "")
@@ -73,7 +76,7 @@ def _is_mark(node: Node) -> bool:
     return any(d.kind == "compensation" for d in node.definitions)
 
 
-def _undoes(node: Node) -> bool:
+def _undoes_work(node: Node) -> bool:
     """Whether a node starts handlers when it is reached."""
     if not isinstance(node, Event) or node.position not in ("throw", "end"):
         return False
@@ -125,11 +128,11 @@ class Plans:
         """The plan of the process that a scope belongs to."""
         process = next(p for p in self._model.processes if any(s is scope for s in p.scopes()))
         if process.id not in self._made:
-            self._made[process.id] = _planned(process, self._model, ctx)
+            self._made[process.id] = _plan_process(process, self._model, ctx)
         return self._made[process.id]
 
 
-def _planned(process: Process, model: Model, ctx: PassContext) -> Plan:
+def _plan_process(process: Process, model: Model, ctx: PassContext) -> Plan:
     plan = Plan(process)
     for scope in process.scopes():
         for node in scope.nodes:
@@ -137,7 +140,7 @@ def _planned(process: Process, model: Model, ctx: PassContext) -> Plan:
         for activity, handler in handlers_in(scope, model):
             plan.handlers[activity.id] = handler, scope
             plan.activities[activity.id] = activity
-    plan.obstacle = next(_unusual(plan, ctx), "")
+    plan.obstacle = next(_unusual_parts(plan, ctx), "")
     if not plan.obstacle:
         too_large = ctx.analysis(ProcessesTooLarge, ctx.source or model).ids
         if process.id not in too_large and not _find_started(plan, model, ctx):
@@ -145,11 +148,11 @@ def _planned(process: Process, model: Model, ctx: PassContext) -> Plan:
         if process.id in too_large:
             plan.obstacle = "the process has too many states to determine which work it compensates"
     if not plan.obstacle:
-        plan.obstacle = next(_obstacles(plan, ctx), "")
+        plan.obstacle = next(_list_obstacles(plan, ctx), "")
     return plan
 
 
-def _unusual(plan: Plan, ctx: PassContext) -> Iterator[str]:
+def _unusual_parts(plan: Plan, ctx: PassContext) -> Iterator[str]:
     """What is not looked into further."""
     users: dict[str, str] = {}
     for activity, (handler, scope) in plan.handlers.items():
@@ -161,7 +164,7 @@ def _unusual(plan: Plan, ctx: PassContext) -> Iterator[str]:
             yield f"flows lead to {ctx.name(handler)} or out of it"
         if any(isinstance(n, Event) and n.attached_to == handler.id for n in scope.nodes):
             yield f"{ctx.name(handler)} has boundary events"
-        if isinstance(handler, SubProcess) and any(map(_undoes, _inside(handler))):
+        if isinstance(handler, SubProcess) and any(map(_undoes_work, _nodes_inside(handler))):
             yield f"{ctx.name(handler)} undoes something itself"
     for scope in plan.process.scopes():
         graph = ctx.analysis(ControlFlow, scope)
@@ -170,23 +173,23 @@ def _unusual(plan: Plan, ctx: PassContext) -> Iterator[str]:
                 continue
             if node.position == "start" and any(d.kind == "compensation" for d in node.definitions):
                 yield f"{ctx.name(node)} begins an event sub-process for compensation"
-            if not _undoes(node):
+            if not _undoes_work(node):
                 continue
             if len(node.definitions) > 1:
                 yield f"{ctx.name(node)} has several events to throw"
             if not graph.flows_in(node.id):
                 yield f"no flow leads to {ctx.name(node)}"
             refs = {d.ref for d in node.definitions if d.ref}
-            reachable = {n.id for s in _around(scope, plan) for n in _inside(s)}
+            reachable = {n.id for s in _scopes_around(scope, plan) for n in _nodes_inside(s)}
             if refs - reachable:
                 yield f"the work that {ctx.name(node)} compensates is not in its own scope"
 
 
-def _inside(scope: Scope) -> Iterator[Node]:
+def _nodes_inside(scope: Scope) -> Iterator[Node]:
     return (node for inner in scope.scopes() for node in inner.nodes)
 
 
-def _around(scope: Scope, plan: Plan) -> Iterator[Scope]:
+def _scopes_around(scope: Scope, plan: Plan) -> Iterator[Scope]:
     """The scope in which an event undoes: its own, for an event sub-process the one around it,
     too."""
     yield scope
@@ -202,8 +205,8 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
     the same in every state in which it is, or there is an obstacle. Returns whether the process has
     at most `MOST_STATES` states, or an obstacle is found in the first of these."""
     game = Game(model, Policy(once=True))
-    undoing = {node.index for node in game.net.nodes if _undoes(node.element)}
-    found: dict[str, dict[str, int]] = {}
+    undoing = {node.index for node in game.net.nodes if _undoes_work(node.element)}
+    handlers_by_event: dict[str, dict[str, int]] = {}
     known: set[State] = set()
     todo = [game.initial(plan.process.id, start) for start in game.starts(plan.process.id)]
     while todo:
@@ -216,14 +219,14 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
         possible = game.moves(state)
         for move in possible:
             if move.kind == "enter" and move.node.index in undoing:
-                due = _due(game, state, move)
+                due = _due_activities(game, state, move)
                 event = move.node.id
-                if found.setdefault(event, due) != due:
-                    differing = {*found[event], *due}
+                if handlers_by_event.setdefault(event, due) != due:
+                    differing = {*handlers_by_event[event], *due}
                     named = next(
                         ctx.name(plan.activities[a])
                         for a in sorted(differing)
-                        if found[event].get(a) != due.get(a)
+                        if handlers_by_event[event].get(a) != due.get(a)
                     )
                     plan.obstacle = (
                         f"whether {named} is compensated at {ctx.name(move.node.element)} depends "
@@ -232,7 +235,9 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
                     return True
         todo += game.states_after(state, possible)
     order = {id: i for i, id in enumerate(_finishing_order(plan, ctx))}
-    for event, due in ((id, found[id]) for id in plan.scope_of if id in found):
+    for event, due in (
+        (id, handlers_by_event[id]) for id in plan.scope_of if id in handlers_by_event
+    ):
         for activity, times in due.items():
             if times > 1:
                 plan.obstacle = (
@@ -243,7 +248,7 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
     return True
 
 
-def _due(game: Game, state: State, move: Move) -> dict[str, int]:
+def _due_activities(game: Game, state: State, move: Move) -> dict[str, int]:
     """The activities that an event undoes, and how often each was completed."""
     frames = {(f.scope, f.key): f for f in state.frames}
     if throws_compensation(move.node):
@@ -281,7 +286,7 @@ def _finishing_order(plan: Plan, ctx: PassContext) -> Iterator[str]:
     return scope_order(plan.process)
 
 
-def _obstacles(plan: Plan, ctx: PassContext) -> Iterator[str]:
+def _list_obstacles(plan: Plan, ctx: PassContext) -> Iterator[str]:
     """What keeps handlers that are known from becoming steps."""
     events = {n.id: n for s in plan.process.scopes() for n in s.nodes if isinstance(n, Event)}
     starters: dict[str, str] = {}
@@ -290,46 +295,48 @@ def _obstacles(plan: Plan, ctx: PassContext) -> Iterator[str]:
         for activity in activities:
             handler = plan.handlers[activity][0]
             if handler.id in starters:
-                named = listed([ctx.name(events[e]) for e in (starters[handler.id], event)])
+                named = join_listed([ctx.name(events[e]) for e in (starters[handler.id], event)])
                 yield f"{named} start {ctx.name(handler)}, each in a different way"
             starters[handler.id] = event
-            yield from _repeated(plan, activity, scope, ctx)
+            yield from _repetition_obstacles(plan, activity, scope, ctx)
         if any(d.kind == "cancel" for d in events[event].definitions):
-            yield from _uncancellable(plan, events[event], scope, ctx)
+            yield from _cancellation_obstacles(plan, events[event], scope, ctx)
 
 
-def _repeated(plan: Plan, activity: str, until: Scope, ctx: PassContext) -> Iterator[str]:
+def _repetition_obstacles(
+    plan: Plan, activity: str, until: Scope, ctx: PassContext
+) -> Iterator[str]:
     """What keeps the handler of an activity from being repeated as often as the activity is: by its
     own marker, or by that of a sub-process around it."""
-    around = repetitions(activity, until, plan)
+    around = list_repetitions(activity, until, plan)
     if not around:
         return
     done = plan.activities[activity]
     (repeated, scope), *more = around
     assert repeated.loop is not None
     handler = plan.handlers[activity][0]
-    if more or handler.loop is not None or _again(repeated.loop, scope) is None:
+    if more or handler.loop is not None or _reversed_loop(repeated.loop, scope) is None:
         yield (
             f"the number of times that {ctx.name(done)} was done is unknown when it is compensated"
         )
 
 
-def repetitions(activity: str, until: Scope, plan: Plan) -> list[tuple[Activity, Scope]]:
+def list_repetitions(activity: str, until: Scope, plan: Plan) -> list[tuple[Activity, Scope]]:
     """The repeated activities among an activity and the sub-processes around it, with the scopes
     that contain them, within the scopes in which an event in `until` compensates."""
-    reach = set(map(id, _around(until, plan)))
+    reach = set(map(id, _scopes_around(until, plan)))
     node: Node = plan.activities[activity]
-    found: list[tuple[Activity, Scope]] = []
+    repeated: list[tuple[Activity, Scope]] = []
     while True:
         scope = plan.scope_of[node.id]
         if isinstance(node, Activity) and node.loop is not None:
-            found.append((node, scope))
+            repeated.append((node, scope))
         if id(scope) in reach or not isinstance(scope, SubProcess):
-            return found
+            return repeated
         node = scope
 
 
-def _again(loop: Loop, scope: Scope) -> Loop | None:
+def _reversed_loop(loop: Loop, scope: Scope) -> Loop | None:
     """The marker of a handler of a repeated activity: it undoes each instance, one after the other.
     `None` where it is not known how many there were."""
     if loop.kind != "multi-instance" or loop.until is not None:
@@ -343,7 +350,9 @@ def _again(loop: Loop, scope: Scope) -> Loop | None:
     return loop.replace(sequential=True)
 
 
-def _uncancellable(plan: Plan, event: Event, scope: Scope, ctx: PassContext) -> Iterator[str]:
+def _cancellation_obstacles(
+    plan: Plan, event: Event, scope: Scope, ctx: PassContext
+) -> Iterator[str]:
     """What keeps a transaction from being left by an error in the place of its cancellation."""
     if not isinstance(scope, SubProcess):
         yield f"{ctx.name(event)} is in no transaction"
@@ -352,7 +361,7 @@ def _uncancellable(plan: Plan, event: Event, scope: Scope, ctx: PassContext) -> 
         yield f"{ctx.name(scope)} is repeated, and may be cancelled in one of its iterations"
     if len(_cancel_events(scope, plan)) != 1:
         yield f"{ctx.name(scope)} is not left by exactly one cancel event"
-    others = (n for n in _inside(scope) if isinstance(n, Event) and n.position != "boundary")
+    others = (n for n in _nodes_inside(scope) if isinstance(n, Event) and n.position != "boundary")
     for other in others:
         if any(d.kind == "error" for d in other.definitions):
             yield f"{ctx.name(other)} throws an error in work that may be cancelled"
@@ -391,14 +400,14 @@ class Undoing:
             for node in scope.nodes:
                 if _is_mark(node):
                     self.rewriter.remove(scope.id, node.id)
-                elif isinstance(node, Event) and _undoes(node):
-                    self._starter(node, scope)
+                elif isinstance(node, Event) and _undoes_work(node):
+                    self._place_starter(node, scope)
         for activity, (handler, scope) in plan.handlers.items():
             if activity not in undone:
                 self.rewriter.remove(scope.id, handler.id)
-        return self._note(undone, self._unmarked())
+        return self._rewrite_note(undone, self._remove_unnamed())
 
-    def _unmarked(self) -> list[str]:
+    def _remove_unnamed(self) -> list[str]:
         """Removes the activities that are marked as handlers and that no event names. One with
         flows is a step like others, whatever its mark; the names of those."""
         named = {handler.id for handler, _ in self.plan.handlers.values()}
@@ -411,31 +420,31 @@ class Undoing:
                 if node.id in named:
                     continue
                 if graph.flows_in(node.id) or graph.flows_out(node.id):
-                    made = node.replace(for_compensation=False)
-                    self.rewriter.replace(scope.id, node.id, made)
+                    unmarked = node.replace(for_compensation=False)
+                    self.rewriter.replace(scope.id, node.id, unmarked)
                     steps.append(self.ctx.name(node))
                 else:
                     self.rewriter.remove(scope.id, node.id)
         return steps
 
-    def _note(self, undone: list[str], steps: list[str]) -> str:
+    def _rewrite_note(self, undone: list[str], steps: list[str]) -> str:
         """The note of the rewrite: one for all elements that the plan changes."""
         names = [self.ctx.name(self.plan.activities[a]) for a in undone]
         if steps:
             verb = "is a step of the flow" if len(steps) == 1 else "are steps of the flow"
-            kept = f"{listed(steps)} {verb}, although marked for compensation"
+            kept = f"{join_listed(steps)} {verb}, although marked for compensation"
             if not names:
                 return kept
         if not names:
             return "handlers that nothing starts were removed"
-        said = f"the compensation of {listed(names)} became steps of the flow"
-        hasty = [self.ctx.name(event) for event in self._hasty()]
+        note = f"the compensation of {join_listed(names)} became steps of the flow"
+        hasty = [self.ctx.name(event) for event in self._hasty_events()]
         if hasty:
-            said += f", and {listed(hasty)} " + ("waits" if len(hasty) == 1 else "wait")
-            said += " until they are done"
-        return said
+            note += f", and {join_listed(hasty)} " + ("waits" if len(hasty) == 1 else "wait")
+            note += " until they are done"
+        return note
 
-    def _hasty(self) -> list[Event]:
+    def _hasty_events(self) -> list[Event]:
         """Events that go on while work is undone (`waitForCompletion`, BPMN 2.0.2, 10.5.5)."""
         events = [
             node
@@ -445,20 +454,20 @@ class Undoing:
         ]
         return [e for e in events if not all(d.wait_for_completion for d in e.definitions)]
 
-    def _starter(self, event: Event, scope: Scope) -> None:
+    def _place_starter(self, event: Event, scope: Scope) -> None:
         """The event with the handlers that it starts before what follows it."""
         cancels = any(d.kind == "cancel" for d in event.definitions)
         activities = self.plan.started.get(event.id, ())
-        after = self._after(event, scope) if cancels else ()
+        after = self._leaving_error(event, scope) if cancels else ()
         if not activities:
             self.rewriter.replace(scope.id, event.id, event.replace(definitions=after))
             return
-        steps = [self._step(activity, scope) for activity in activities]
+        steps = [self._place_handler(activity, scope) for activity in activities]
         graph = self.ctx.analysis(ControlFlow, scope)
         last = self.rewriter.fresh_id(event.id, "undone")
         name = event.name if event.name.strip() and not cancels else "Undone"
-        made = Event(id=last, name=name, position=event.position, definitions=after)
-        self.rewriter.insert(scope.id, made, of=(event,))
+        starter = Event(id=last, name=name, position=event.position, definitions=after)
+        self.rewriter.insert(scope.id, starter, of=(event,))
         if cancels:  # it is seen, then its handlers are
             kept = event.replace(position="throw", definitions=())
             self.rewriter.replace(scope.id, event.id, kept)
@@ -473,22 +482,22 @@ class Undoing:
             id = self.rewriter.fresh_id(source, "to")
             self.rewriter.connect(scope.id, source, target, id=id, of=(event,))
 
-    def _step(self, activity: str, scope: Scope) -> str:
+    def _place_handler(self, activity: str, scope: Scope) -> str:
         """The handler of an activity as a step of a scope."""
         handler, home = self.plan.handlers[activity]
         again = handler.loop
-        for repeated, around in repetitions(activity, scope, self.plan):
+        for repeated, around in list_repetitions(activity, scope, self.plan):
             assert repeated.loop is not None
-            again = _again(repeated.loop, around)
-        made = handler.replace(for_compensation=False, loop=again)
+            again = _reversed_loop(repeated.loop, around)
+        handler_step = handler.replace(for_compensation=False, loop=again)
         if home.id == scope.id:
-            self.rewriter.replace(scope.id, handler.id, made)
+            self.rewriter.replace(scope.id, handler.id, handler_step)
         else:
             self.rewriter.remove(home.id, handler.id)
-            self.rewriter.insert(scope.id, made)
+            self.rewriter.insert(scope.id, handler_step)
         return handler.id
 
-    def _after(self, event: Event, scope: Scope) -> tuple[EventDefinition, ...]:
+    def _leaving_error(self, event: Event, scope: Scope) -> tuple[EventDefinition, ...]:
         """The error by which a cancelled transaction is left; its cancel event catches it."""
         assert isinstance(scope, SubProcess)
         (leave,) = _cancel_events(scope, self.plan)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 
-def obstacle(
+def find_obstacle(
     node: Task | CallActivity | SubProcess, scope: Scope, model: Model, ctx: PassContext
 ) -> str:
     """The reason why the marker of an activity cannot become flows; empty if it can."""
@@ -55,9 +55,11 @@ def obstacle(
         return "the ad-hoc sub-process around it determines when it begins"
     if not graph.flows_in(node.id):
         return "no flow leads to it"
-    if any(isinstance(n, Event) and n.attached_to == node.id and _undone(n) for n in scope.nodes):
+    if any(
+        isinstance(n, Event) and n.attached_to == node.id and _is_undone(n) for n in scope.nodes
+    ):
         return "it is compensated as often as it was done, which is not counted"
-    if isinstance(node, SubProcess) and any(_undone(n) for s in node.scopes() for n in s.nodes):
+    if isinstance(node, SubProcess) and any(_is_undone(n) for s in node.scopes() for n in s.nodes):
         return "work in it is compensated in each iteration"
     targets = (graph.nodes[f.target] for f in out)
     if sort_outgoing(out).chosen or any(source_ids(t)[0] == node.id for t in targets):
@@ -76,7 +78,7 @@ def obstacle(
     return ""
 
 
-def _undone(node: Node) -> bool:
+def _is_undone(node: Node) -> bool:
     """Whether a node is a boundary event that names what undoes its activity."""
     return isinstance(node, Event) and any(
         d.kind == "compensation" and node.position == "boundary" for d in node.definitions
@@ -91,7 +93,7 @@ def waiting_at_once(node: Task | CallActivity | SubProcess, model: Model) -> boo
     return waits_in(node, model)
 
 
-def _variable(id: str, role: str) -> str:
+def _loop_variable(id: str, role: str) -> str:
     """A variable of the loop of an element: unlike that of every other element."""
     name = re.sub(r"[^A-Za-z0-9]", lambda m: "_" if m[0] == "_" else f"_{ord(m[0]):x}_", id)
     return f"loop_{name}_{role}"
@@ -113,10 +115,10 @@ class Unrolling:
         self.graph = ctx.analysis(ControlFlow, scope)
         self.named = ctx.name(node)
         self.label = node.label
-        self.index = _variable(node.id, "index")
-        self.count = _variable(node.id, "count")
-        self.items = _variable(node.id, "items")
-        self.more = _variable(node.id, "more")
+        self.index = _loop_variable(node.id, "index")
+        self.count = _loop_variable(node.id, "count")
+        self.items = _loop_variable(node.id, "items")
+        self.more = _loop_variable(node.id, "more")
         self.asked: dict[str, Expression | str] = {}
 
     def run(self) -> str:
@@ -232,7 +234,7 @@ class Unrolling:
         values = self.counts(self.index)
         outputs: list[tuple[str, str | Parameter]] = []
         if read.result is not None and read.results:
-            result = _variable(self.node.id, "result")
+            result = _loop_variable(self.node.id, "result")
             outputs.append((result, read.result))
             outputs.append((read.results, f"= append({read.results}, {result})"))
         outputs += [(name, f"= {values[COUNTS[name]]}") for name in counts]
@@ -257,11 +259,11 @@ class Unrolling:
         self, role: str, name: str, source: str, leave: str, condition: Expression | None
     ) -> str:
         """A test after `source`, whose outgoing flow leads to `leave`."""
-        made = self.gateway(role, name)
-        self.connect(f"to_{role}", source, made, self.yes(source))
-        self.connect(f"no_{role}", made, leave, default=True)
-        self.asked[made] = condition if condition is not None else "yes"
-        return made
+        gateway = self.gateway(role, name)
+        self.connect(f"to_{role}", source, gateway, self.yes(source))
+        self.connect(f"no_{role}", gateway, leave, default=True)
+        self.asked[gateway] = condition if condition is not None else "yes"
+        return gateway
 
     def gateway(self, role: str, name: str = "") -> str:
         id = self.rewriter.fresh_id(self.node.id, role)
@@ -290,11 +292,15 @@ class Unrolling:
     ) -> str:
         """A step that sets variables: (value, name) for the first, (name, value) for the others."""
         outputs = tuple(
-            value.replace(name=one) if isinstance(value, Parameter) else _set(one, value)
-            for one, value in more
+            value.replace(name=result_name)
+            if isinstance(value, Parameter)
+            else _set_parameter(result_name, value)
+            for result_name, value in more
         )
         code, result = first
-        if any(one.language == "feel" for one in outputs):  # no other result leaves the step
+        if any(
+            parameter.language == "feel" for parameter in outputs
+        ):  # no other result leaves the step
             outputs = (Parameter(name=result, text=f"={code}", language="feel"), *outputs)
             binding = Script(language="feel", code=code, outputs=outputs)
         else:
@@ -320,5 +326,5 @@ class Unrolling:
             self.rewriter.relabel(self.scope.id, id, condition)
 
 
-def _set(name: str, text: str) -> Parameter:
+def _set_parameter(name: str, text: str) -> Parameter:
     return Parameter(name=name, text=text)

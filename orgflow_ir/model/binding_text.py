@@ -51,31 +51,31 @@ class Statement(NamedTuple):
     code: bool = False
 
 
-def statements(node: Task | CallActivity | Event) -> tuple[Statement, ...]:
+def binding_statements(node: Task | CallActivity | Event) -> tuple[Statement, ...]:
     """All parts of a binding, in order; empty without a binding."""
-    return tuple(_binding(node.binding)) if node.binding is not None else ()
+    return tuple(_binding_parts(node.binding)) if node.binding is not None else ()
 
 
-def listed(names: list[str]) -> str:
+def join_names(names: list[str]) -> str:
     """`a, b and c`, each once."""
     once = list(dict.fromkeys(names))
     return once[0] if len(once) == 1 else f"{', '.join(once[:-1])} and {once[-1]}"
 
 
-def summary(node: Task | CallActivity | Event) -> str:
+def summarise_binding(node: Task | CallActivity | Event) -> str:
     """The binding described by its parts: `the class `org.acme.Ship` and input mappings`; empty if
     it has none."""
-    found = list(statements(node))
-    names = list(dict.fromkeys(s.what for s in found))
-    settings = [f"`{s.label}`" for s in found if s.what == "settings"]
+    parts = list(binding_statements(node))
+    names = list(dict.fromkeys(s.what for s in parts))
+    settings = [f"`{s.label}`" for s in parts if s.what == "settings"]
     if settings:
         more = [f"{len(settings) - _NAMED} more"] if len(settings) > _NAMED else []
         word = "setting" if len(settings) == 1 else "settings"
-        names[names.index("settings")] = f"{word} {listed([*settings[:_NAMED], *more])}"
-    return f"the {listed(names)}" if names else ""
+        names[names.index("settings")] = f"{word} {join_names([*settings[:_NAMED], *more])}"
+    return f"the {join_names(names)}" if names else ""
 
 
-def doer(binding: AnyBinding) -> str:
+def describe_implementation(binding: AnyBinding) -> str:
     """The implementation in words: `script (groovy)`, `class `org.acme.Ship``."""
     match binding:
         case Http():
@@ -97,41 +97,45 @@ def doer(binding: AnyBinding) -> str:
             assert_never(binding)
 
 
-def _binding(binding: AnyBinding) -> Iterator[Statement]:
+def _binding_parts(binding: AnyBinding) -> Iterator[Statement]:
     match binding:
         case Script():
             if binding.code is not None or binding.language is not None:
                 label = f"script in {binding.language}" if binding.language else "script"
-                yield Statement(doer(binding), label, binding.code or "", code=True)
+                yield Statement(
+                    describe_implementation(binding), label, binding.code or "", code=True
+                )
             if binding.resource:
                 yield Statement("script", "script resource", binding.resource)
         case Worker():
             if binding.target is not None and not binding.target.startswith("##"):
-                yield Statement(doer(binding), binding.by or "implementation", binding.target)
+                yield Statement(
+                    describe_implementation(binding), binding.by or "implementation", binding.target
+                )
             if binding.code is not None:
-                yield Statement(doer(binding), "code", binding.code, code=True)
+                yield Statement(describe_implementation(binding), "code", binding.code, code=True)
         case Form():
-            yield from _form(binding)
+            yield from _form_statements(binding)
         case Http() | Decision() | Mail() | SubProcessCall():
-            yield from _fields(binding, doer(binding))
+            yield from _field_statements(binding, describe_implementation(binding))
         case _:
             assert_never(binding)
-    what = doer(binding)
+    what = describe_implementation(binding)
     for parameter in binding.inputs:
-        yield Statement("input mappings", f"input {parameter.name}", _parameter(parameter))
+        yield Statement("input mappings", f"input {parameter.name}", _parameter_text(parameter))
     for parameter in binding.outputs:
-        yield Statement("output mappings", f"output {parameter.name}", _parameter(parameter))
+        yield Statement("output mappings", f"output {parameter.name}", _parameter_text(parameter))
     if binding.result:
         yield Statement("result variable", "result variable", binding.result)
     if binding.retries:
         yield Statement("retries", "retries", binding.retries)
     for name, text in binding.parameters:
         yield Statement("settings" if isinstance(binding, Form) else what, name, text)
-    for one in binding.listeners:
-        yield Statement("listeners", "listener", _listener(one))
+    for listener in binding.listeners:
+        yield Statement("listeners", "listener", _listener_text(listener))
 
 
-def _form(form: Form) -> Iterator[Statement]:
+def _form_statements(form: Form) -> Iterator[Statement]:
     for name in _ASSIGNMENT:
         text = getattr(form, name)
         if text is not None:
@@ -143,13 +147,13 @@ def _form(form: Form) -> Iterator[Statement]:
             yield Statement(what, what, text)
     if form.form is not None:
         yield Statement("form", "form", form.form)
-    for one in form.fields:
-        yield Statement("form", f"form field {one.name}", _field(one))
+    for field in form.fields:
+        yield Statement("form", f"form field {field.name}", _field_text(field))
 
 
-def _fields(binding: AnyBinding, what: str) -> Iterator[Statement]:
+def _field_statements(binding: AnyBinding, what: str) -> Iterator[Statement]:
     """The fields of the class itself, in its order."""
-    for name, value in _content(binding):
+    for name, value in _list_content(binding):
         engine = name == "by" and isinstance(binding, SubProcessCall)
         label = "engine" if engine else _LABELS.get(name, name)
         if value is True:
@@ -163,33 +167,33 @@ def _fields(binding: AnyBinding, what: str) -> Iterator[Statement]:
                 yield Statement(what, f"{label} {key}", shown)
 
 
-def _content(binding: AnyBinding) -> Iterator[tuple[str, Any]]:
+def _list_content(binding: AnyBinding) -> Iterator[tuple[str, Any]]:
     for name, value in binding.content().items():
         if name != "kind" and name not in _COMMON:
             yield name, value
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter_text(parameter: Parameter) -> str:
     return f"{parameter.text} ({parameter.language})" if parameter.language else parameter.text
 
 
-def _listener(one: Listener) -> str:
-    by = f"{one.by} in {one.language}" if one.language else one.by
-    said = " ".join(part for part in (one.event, by, one.target) if part)
+def _listener_text(listener: Listener) -> str:
+    by = f"{listener.by} in {listener.language}" if listener.language else listener.by
+    description = " ".join(part for part in (listener.event, by, listener.target) if part)
     settings = ", ".join(
         [
-            *([one.engine] if one.engine else []),
-            *(f"{name} = {text}" for name, text in one.parameters),
+            *([listener.engine] if listener.engine else []),
+            *(f"{name} = {text}" for name, text in listener.parameters),
         ]
     )
-    return f"{said} ({settings})" if settings else said
+    return f"{description} ({settings})" if settings else description
 
 
-def _field(one: Field) -> str:
-    parts = [one.type or "text", *([f"“{one.label}”"] if one.label else [])]
-    parts += ["required"] if one.required else []
-    parts += [f"default {one.default}"] if one.default is not None else []
-    if one.values:
-        parts.append("one of " + " | ".join(f"{k} ({v})" if v else k for k, v in one.values))
-    parts += [f"{k} {v}".rstrip() for k, v in one.constraints]
+def _field_text(field: Field) -> str:
+    parts = [field.type or "text", *([f"“{field.label}”"] if field.label else [])]
+    parts += ["required"] if field.required else []
+    parts += [f"default {field.default}"] if field.default is not None else []
+    if field.values:
+        parts.append("one of " + " | ".join(f"{k} ({v})" if v else k for k, v in field.values))
+    parts += [f"{k} {v}".rstrip() for k, v in field.constraints]
     return ", ".join(parts)

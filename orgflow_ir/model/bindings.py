@@ -103,8 +103,8 @@ class Field(Value):
     @property
     def is_read_only(self) -> bool:
         """Whether it only shows a value."""
-        said = dict(self.constraints)
-        return said.get("readonly") in ("", "true") or said.get("writable") == "false"
+        constraints = dict(self.constraints)
+        return constraints.get("readonly") in ("", "true") or constraints.get("writable") == "false"
 
 
 class _Binding(Value):

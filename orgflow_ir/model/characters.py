@@ -19,7 +19,7 @@ V = TypeVar("V", bound=Value)
 _UNWRITABLE = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
-def writable(text: str) -> str:
+def replace_unwritable(text: str) -> str:
     """The text with such characters replaced: white space by a space, so that quotes still match
     word for word, others by U+FFFD."""
     if text.isprintable():  # most are
@@ -28,22 +28,24 @@ def writable(text: str) -> str:
 
 
 def with_writable_texts(value: V) -> V:
-    """The value with `writable` applied to all texts except the file names of places; the value
-    itself if there is nothing to replace."""
-    found: V = _writable(value)
-    return found
+    """The value with `replace_unwritable` applied to all texts except the file names of places; the
+    value itself if there is nothing to replace."""
+    writable_value: V = _make_writable(value)
+    return writable_value
 
 
-def _writable(part: Any) -> Any:
+def _make_writable(part: Any) -> Any:
     if isinstance(part, str):
-        found = writable(part)
-        return part if found == part else found
+        text = replace_unwritable(part)
+        return part if text == part else text
     if isinstance(part, tuple):
-        items = tuple(_writable(item) for item in part)
+        items = tuple(_make_writable(item) for item in part)
         return part if all(map(is_, items, part)) else items
     if isinstance(part, Value) and not isinstance(part, SourceLocation):
         changes = {
-            name: new for name, old in part.__dict__.items() if (new := _writable(old)) is not old
+            name: new
+            for name, old in part.__dict__.items()
+            if (new := _make_writable(old)) is not old
         }
         return part.replace(**changes) if changes else part
     return part

@@ -65,21 +65,21 @@ def to_data(value: Value, *, exclude_none: bool = False) -> dict[str, Any]:
             continue
         if (left_out := about.get("exclude_if")) is not None and left_out(part):
             continue
-        data[name] = _part(part, exclude_none)
+        data[name] = _part_to_data(part, exclude_none)
     return data
 
 
-def _part(part: Any, exclude_none: bool) -> Any:
+def _part_to_data(part: Any, exclude_none: bool) -> Any:
     match part:
         case Value():
             return to_data(part, exclude_none=exclude_none)
         case Enum():
             return part.value
         case tuple() | list():
-            return [_part(one, exclude_none) for one in part]
+            return [_part_to_data(item, exclude_none) for item in part]
         case dict():
-            return {key: _part(one, exclude_none) for key, one in part.items()
-                    if one is not None or not exclude_none}  # fmt: skip
+            return {key: _part_to_data(item, exclude_none) for key, item in part.items()
+                    if item is not None or not exclude_none}  # fmt: skip
         case str() | int() | float() | None:
             return part
     raise TypeError(f"{type(part).__name__} cannot be represented in JSON")

@@ -107,16 +107,16 @@ class ConstructUse(NamedTuple):
     subject: str = ""
 
 
-def several(quantity: str) -> bool:
+def is_several(quantity: str) -> bool:
     """Whether a start or completion quantity is more than one. Anything other than a number of at
     least 1 is invalid (BPMN 2.0.2, table 10.3) and counts as 1, the default."""
     text = quantity.strip()
     return text.isascii() and text.isdigit() and text.lstrip("0") not in ("", "1")
 
 
-def _quantity(node: Element) -> bool:
+def _has_quantity(node: Element) -> bool:
     return any(
-        key.endswith(("}startQuantity", "}completionQuantity")) and several(value)
+        key.endswith(("}startQuantity", "}completionQuantity")) and is_several(value)
         for key, value in node.extra
     )
 
@@ -162,7 +162,7 @@ def _node_uses(node: Node, scope: Scope) -> Iterator[ConstructUse]:
                 yield ConstructUse(node.loop.construct, node, scope)
             if node.for_compensation:
                 yield ConstructUse("activity.compensation", node, scope)
-            if _quantity(node):
+            if _has_quantity(node):
                 yield ConstructUse("activity.quantity", node, scope)
         case Event() | Gateway() | Opaque():
             pass

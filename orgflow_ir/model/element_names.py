@@ -51,16 +51,16 @@ def slug(text: str, *, words: int = 8) -> str:
 def file_names(labels: Iterable[str], suffix: str) -> list[str]:
     """A file name for each label, unique on every file system:
     `["Order", "Order", "注文"]` with `.md` gives `order.md`, `order-2.md`, `process.md`."""
-    found: list[str] = []
+    names: list[str] = []
     for label in labels:
         stem = slug(label).replace("_", "-")[:60].strip("-") or "process"
         if _RESERVED.fullmatch(stem):
             stem = f"process-{stem}"
         name, number = stem, 2
-        while f"{name}{suffix}" in found:
+        while f"{name}{suffix}" in names:
             name, number = f"{stem}-{number}", number + 1
-        found.append(f"{name}{suffix}")
-    return found
+        names.append(f"{name}{suffix}")
+    return names
 
 
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
@@ -90,11 +90,11 @@ def title(model: Model, process: Process) -> str:
     pool = next((p.name for p in model.pools if p.process == process.id), "")
     stem = model.source.replace("\\", "/").rsplit("/", 1)[-1].split(".")[0]
     names = (process.name, pool, model.name, stem)
-    found = next((one_line(n) for n in names if one_line(n)), "Process")
+    name = next((one_line(n) for n in names if one_line(n)), "Process")
     if is_taken_over(process, model):
         caller = title(model, next(p for p in model.processes if not is_taken_over(p, model)))
-        return f"{found}{CALLED}{caller})"
-    return found
+        return f"{name}{CALLED}{caller})"
+    return name
 
 
 def is_taken_over(process: Process, model: Model) -> bool:
@@ -142,7 +142,7 @@ def kind_words(element: Element) -> str:
             return _OTHERS.get(type(element), "element")
 
 
-def listed(items: Iterable[str], *, last: str = "and") -> str:
+def join_listed(items: Iterable[str], *, last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     *some, end = items
     return f"{', '.join(some)} {last} {end}" if some else end
@@ -156,7 +156,7 @@ _ORDINALS = (
 _SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
 
 
-def ordinal(number: int) -> str:
+def ordinal_word(number: int) -> str:
     """`first` to `tenth`, then `11th`, `22nd`."""
     if number <= len(_ORDINALS):
         return _ORDINALS[number - 1]
@@ -206,7 +206,7 @@ class ElementNames:
         if element is None:
             return f"`{of}`"
         if isinstance(element, _FLOWS):
-            return self._flow(element)
+            return self._name_flow(element)
         if one_line(element.name):
             return f"`{element.label}`"
         if isinstance(element, Process) and (pool := self._pool_of.get(element.id)) is not None:
@@ -214,7 +214,7 @@ class ElementNames:
         if isinstance(element, Process | Pool):
             return self._one_of(element)
         if element.id in self.nodes:
-            return self._unnamed(self.nodes[element.id])
+            return self._name_unlabelled(self.nodes[element.id])
         return f"the {kind_words(element)} `{element.id}`"
 
     def _one_of(self, element: Process | Pool) -> str:
@@ -226,7 +226,7 @@ class ElementNames:
         numbers = self._numbers[type(element)]
         if len(numbers) < 2 or element.id not in numbers:
             return f"the {what}"
-        return f"the {ordinal(numbers[element.id])} {what}"
+        return f"the {ordinal_word(numbers[element.id])} {what}"
 
     def full_name(self, of: Element | str, *, article: bool = True) -> str:
         """As `name`, with the kind of the element: ``the user task `Check` ``; without the article
@@ -244,14 +244,14 @@ class ElementNames:
         more = len(ids) - len(shown)
         return ", ".join(shown) + (f" and {more} more" if more else "")
 
-    def _flow(self, flow: Flow | MessageFlow) -> str:
+    def _name_flow(self, flow: Flow | MessageFlow) -> str:
         what = kind_words(flow)
         ends = f"from {self.name(flow.source)} to {self.name(flow.target)}"
         if one_line(flow.name):
             return f"the {what} `{flow.label}` from {self.name(flow.source)}"
         return f"the {what} {ends}"
 
-    def _unnamed(self, node: Node) -> str:
+    def _name_unlabelled(self, node: Node) -> str:
         if node.id not in self._unlabelled:
             self._name_alike(node)
         return self._unlabelled[node.id]
@@ -267,17 +267,17 @@ class ElementNames:
         for id in alike:
             text, distance = self._by_place(self.nodes[id])
             places.setdefault(text, []).append((distance, id))
-        for text, found in places.items():
-            for number, (_, id) in enumerate(sorted(found, key=lambda one: one[0]), 1):
-                several = len(found) > 1
+        for text, at_place in places.items():
+            for number, (_, id) in enumerate(sorted(at_place, key=lambda placed: placed[0]), 1):
+                several = len(at_place) > 1
                 rest = text.removeprefix("the ")
-                self._unlabelled[id] = f"the {ordinal(number)} {rest}" if several else text
+                self._unlabelled[id] = f"the {ordinal_word(number)} {rest}" if several else text
 
     def _in_scope(self, node: Node) -> dict[str, dict[str, int]]:
         scope = self._scope_of[node.id]
         alike = self._alike.get(id(scope))
         if alike is None:
-            alike = self._alike[id(scope)] = _numbered(scope)
+            alike = self._alike[id(scope)] = _number_unlabelled(scope)
         return alike
 
     def _by_place(self, node: Node) -> tuple[str, int]:
@@ -298,27 +298,31 @@ class ElementNames:
         anchors += [(self._is_end, _FAR)] if len(same) == 1 else []
         for anchored, far in anchors:
             for word, near in around[:: -1 if joins else 1]:
-                found = self._nearest(node.id, near, anchored, far)
-                if found is not None:
-                    anchor, distance = found
-                    return f"the {what} {word} {self._anchor(anchor)}", distance
+                nearest = self._find_nearest(node.id, near, anchored, far)
+                if nearest is not None:
+                    anchor, distance = nearest
+                    return f"the {what} {word} {self._name_anchor(anchor)}", distance
         where = f" in `{scope.label}`" if one_line(scope.name) else ""
         if len(same) == 1:
             return f"the {what}{where}", 0
-        return f"the {ordinal(same.get(node.id, 1))} unlabelled {what}{where}", 0
+        return f"the {ordinal_word(same.get(node.id, 1))} unlabelled {what}{where}", 0
 
-    def _anchor(self, node: str) -> str:
-        found = self.nodes[node]
-        return f"`{found.label}`" if one_line(found.name) else f"the {kind_words(found)}"
+    def _name_anchor(self, node: str) -> str:
+        node_there = self.nodes[node]
+        return (
+            f"`{node_there.label}`"
+            if one_line(node_there.name)
+            else f"the {kind_words(node_there)}"
+        )
 
     def _is_named(self, node: str) -> bool:
         return bool(one_line(self.nodes[node].name))
 
     def _is_end(self, node: str) -> bool:
-        found = self.nodes[node]
-        return isinstance(found, Event) and found.position in ("start", "end")
+        node_there = self.nodes[node]
+        return isinstance(node_there, Event) and node_there.position in ("start", "end")
 
-    def _nearest(
+    def _find_nearest(
         self, node: str, near: Mapping[str, list[str]], wanted: Callable[[str], bool], far: int
     ) -> tuple[str, int] | None:
         """The first element in that direction that can stand for a place, breadth first, after
@@ -331,20 +335,20 @@ class ElementNames:
             front = [n for f in front for n in near.get(f, ()) if n not in seen]
             front = list(dict.fromkeys(front))
             seen.update(front)
-            for found in front:
-                if wanted(found):
-                    return found, steps
+            for candidate in front:
+                if wanted(candidate):
+                    return candidate, steps
         return None
 
 
-def _numbered(scope: Scope) -> dict[str, dict[str, int]]:
+def _number_unlabelled(scope: Scope) -> dict[str, dict[str, int]]:
     """The nodes of a scope without a label by what they are, each with its number among them."""
-    found: dict[str, dict[str, int]] = {}
+    numbers: dict[str, dict[str, int]] = {}
     for node in scope.nodes:
         if not one_line(node.name):
-            same = found.setdefault(kind_words(node), {})
+            same = numbers.setdefault(kind_words(node), {})
             same.setdefault(node.id, len(same) + 1)
-    return found
+    return numbers
 
 
 _FAR = 200

@@ -38,7 +38,7 @@ class Evidence(Value):
 def place_fault(evidence: Evidence) -> str | None:
     """The fault of evidence independent of its document, as the end of a sentence, or `None`: an
     empty quote, or a place that ends before it begins."""
-    if not _folded(evidence.quote):
+    if not _fold_spaces(evidence.quote):
         return "has an empty quote"
     if evidence.span is not None and not 0 <= evidence.span[0] < evidence.span[1]:
         return f"names characters {evidence.span[0]} to {evidence.span[1]}"
@@ -52,7 +52,7 @@ def evidence_fault(evidence: Evidence, text: str) -> str | None:
     White space may differ, because documents wrap lines differently from quotes."""
     if (wrong := place_fault(evidence)) is not None:
         return wrong
-    quote, passage = _folded(evidence.quote), text
+    quote, passage = _fold_spaces(evidence.quote), text
     if evidence.lines is not None:
         first, last = evidence.lines
         lines = text.splitlines()
@@ -63,9 +63,9 @@ def evidence_fault(evidence: Evidence, text: str) -> str | None:
         start, end = evidence.span
         if end > len(text):
             return f"names characters {start} to {end} of {len(text)}"
-        if _folded(text[start:end]) != quote:
+        if _fold_spaces(text[start:end]) != quote:
             return f"names characters {start} to {end}, where the text is different"
-    if quote not in _folded(passage):
+    if quote not in _fold_spaces(passage):
         return "quotes words that do not exist"
     return None
 
@@ -75,5 +75,5 @@ def joint_evidence(*groups: Iterable[Evidence]) -> tuple[Evidence, ...]:
     return tuple(dict.fromkeys(evidence for group in groups for evidence in group))
 
 
-def _folded(text: str) -> str:
+def _fold_spaces(text: str) -> str:
     return " ".join(text.split())

@@ -63,26 +63,26 @@ class ModelIndex:
     def pool(self, id: str) -> Pool | None:
         """The pool around a node, flow or scope."""
         process = self.process(id)
-        return self._pools.get(process.id) if process is not None else None
+        return self._pools_by_process.get(process.id) if process is not None else None
 
     def flows_in(self, id: str) -> tuple[Flow, ...]:
         """Sequence flows into a node, in the order of its scope."""
-        return self._ends[0].get(id, ())
+        return self._flows_by_end[0].get(id, ())
 
     def flows_out(self, id: str) -> tuple[Flow, ...]:
         """Sequence flows out of a node, in the order of its scope."""
-        return self._ends[1].get(id, ())
+        return self._flows_by_end[1].get(id, ())
 
     @cached_property
-    def _pools(self) -> dict[str, Pool]:
-        found: dict[str, Pool] = {}
+    def _pools_by_process(self) -> dict[str, Pool]:
+        pools: dict[str, Pool] = {}
         for pool in self.pools.values():
             if pool.process is not None:
-                found.setdefault(pool.process, pool)
-        return found
+                pools.setdefault(pool.process, pool)
+        return pools
 
     @cached_property
-    def _ends(self) -> tuple[dict[str, tuple[Flow, ...]], dict[str, tuple[Flow, ...]]]:
+    def _flows_by_end(self) -> tuple[dict[str, tuple[Flow, ...]], dict[str, tuple[Flow, ...]]]:
         """Flows by target, and by source."""
         into: dict[str, list[Flow]] = {}
         out: dict[str, list[Flow]] = {}

@@ -65,26 +65,26 @@ class JsonDocument:
         self.file, self.text, self.encoding, self.bom = file, text, encoding, bom
 
     @cached_property
-    def _lines(self) -> list[int]:
+    def _line_starts(self) -> list[int]:
         return [0, *(m.end() for m in re.finditer(r"\r\n|\n|\r", self.text))]
 
     @cached_property
     def _line_bytes(self) -> list[int]:
-        found, at = [], self.bom
-        lines = [*self._lines, len(self.text)]
+        line_bytes, at = [], self.bom
+        lines = [*self._line_starts, len(self.text)]
         for start, end in pairwise(lines):
-            found.append(at)
+            line_bytes.append(at)
             at += len(self.text[start:end].encode(self.encoding, "surrogatepass"))
-        return found
+        return line_bytes
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column, from 1, of a character offset."""
-        line = bisect_right(self._lines, offset)
-        return line, offset - self._lines[line - 1] + 1
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
 
-    def _byte(self, offset: int) -> int:
-        line = bisect_right(self._lines, offset) - 1
-        part = self.text[self._lines[line] : offset]
+    def _byte_offset(self, offset: int) -> int:
+        line = bisect_right(self._line_starts, offset) - 1
+        part = self.text[self._line_starts[line] : offset]
         return self._line_bytes[line] + len(part.encode(self.encoding, "surrogatepass"))
 
     def loc(self, node: JsonNode, path: str) -> SourceLocation:
@@ -95,7 +95,7 @@ class JsonDocument:
             line=line,
             column=column,
             element=path,
-            span=(self._byte(node.start), self._byte(node.end)),
+            span=(self._byte_offset(node.start), self._byte_offset(node.end)),
         )
 
 
@@ -120,7 +120,7 @@ def parse_json(file: str, data: bytes) -> JsonDocument:
     """
     if len(data) > MAX_BYTES:
         raise JsonFault(f"the file has {len(data):,} bytes; the limit is {MAX_BYTES:,}", 0)
-    encoding, bom = _encoding(data)
+    encoding, bom = _detect_encoding(data)
     try:
         text = data[bom:].decode(encoding)
     except UnicodeDecodeError as error:
@@ -129,14 +129,14 @@ def parse_json(file: str, data: bytes) -> JsonDocument:
         raise JsonFault("the file is empty", 0)
     document = JsonDocument(file, text, encoding, bom)
     try:
-        document.root = _parse(text)
+        document.root = _parse_json(text)
     except JsonFault as fault:
         fault.line, fault.column = document.place(min(fault.offset, len(text)))
         raise
     return document
 
 
-def _encoding(data: bytes) -> tuple[str, int]:
+def _detect_encoding(data: bytes) -> tuple[str, int]:
     for mark, name in (
         (b"\xff\xfe\x00\x00", "utf-32-le"),
         (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -149,14 +149,14 @@ def _encoding(data: bytes) -> tuple[str, int]:
     return json.detect_encoding(data), 0
 
 
-def _parse(text: str) -> JsonNode:
+def _parse_json(text: str) -> JsonNode:
     """Iterative: nesting is bounded by `MAX_DEPTH`, not by Python's stack."""
     at = _SPACE.match(text, 0).end()  # type: ignore[union-attr]  # matches anywhere
-    root, at = _value(text, at)
+    root, at = _read_value(text, at)
     stack = [root] if root.end == 0 else []
     while stack:
         node = stack[-1]
-        at = _space(text, at)
+        at = _skip_space(text, at)
         closing = "}" if isinstance(node.value, dict) else "]"
         first = not (node.items or node.members)
         if text[at : at + 1] == closing:
@@ -167,17 +167,17 @@ def _parse(text: str) -> JsonNode:
         if not first:
             if text[at : at + 1] != ",":
                 raise JsonFault(f"expected `,` or `{closing}`", at)
-            at = _space(text, at + 1)
+            at = _skip_space(text, at + 1)
         key = None
         if closing == "}":
             if text[at : at + 1] != '"':
                 raise JsonFault("expected a key in double quotes", at)
-            key, at = _string(text, at)
-            at = _space(text, at)
+            key, at = _read_string(text, at)
+            at = _skip_space(text, at)
             if text[at : at + 1] != ":":
                 raise JsonFault("expected `:`", at)
-            at = _space(text, at + 1)
-        child, at = _value(text, at)
+            at = _skip_space(text, at + 1)
+        child, at = _read_value(text, at)
         if key is None:
             node.items.append(child)
             node.value.append(child.value)
@@ -190,19 +190,19 @@ def _parse(text: str) -> JsonNode:
             stack.append(child)
             if len(stack) > MAX_DEPTH:
                 raise JsonFault(f"values are nested more than {MAX_DEPTH} levels deep", at)
-    at = _space(text, at)
+    at = _skip_space(text, at)
     if at != len(text):
         raise JsonFault("there is text after the end of the value", at)
     return root
 
 
-def _space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     assert match is not None
     return match.end()
 
 
-def _value(text: str, at: int) -> tuple[JsonNode, int]:
+def _read_value(text: str, at: int) -> tuple[JsonNode, int]:
     """The value at `at`, or an opened array or object (`end` is 0), and what comes after."""
     char = text[at : at + 1]
     if char == "{":
@@ -210,7 +210,7 @@ def _value(text: str, at: int) -> tuple[JsonNode, int]:
     if char == "[":
         return JsonNode([], at), at + 1
     if char == '"':
-        value, end = _string(text, at)
+        value, end = _read_string(text, at)
         return JsonNode(value, at, end), end
     match = _SCALAR.match(text, at)
     if match is None:
@@ -225,7 +225,7 @@ def _value(text: str, at: int) -> tuple[JsonNode, int]:
         raise JsonFault("a number has too many digits", at) from None
 
 
-def _string(text: str, at: int) -> tuple[str, int]:
+def _read_string(text: str, at: int) -> tuple[str, int]:
     try:
         value, end = scanstring(text, at + 1, True)
     except json.JSONDecodeError as error:

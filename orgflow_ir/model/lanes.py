@@ -17,27 +17,27 @@ def outermost_first(lanes: Iterable[Lane]) -> tuple[Lane, ...]:
             inner.setdefault(lane.parent, []).append(lane)
     done: dict[str, Lane] = {}
 
-    def put(lane: Lane) -> None:
+    def put_lane(lane: Lane) -> None:
         stack = [lane]
         while stack:
-            one = stack.pop()
-            if one.id not in done:
-                done[one.id] = one
-                stack += reversed(inner.get(one.id, ()))
+            inner_lane = stack.pop()
+            if inner_lane.id not in done:
+                done[inner_lane.id] = inner_lane
+                stack += reversed(inner.get(inner_lane.id, ()))
 
     for lane in known.values():
         if lane.parent not in known:
-            put(lane if lane.parent is None else lane.replace(parent=None))
+            put_lane(lane if lane.parent is None else lane.replace(parent=None))
     for lane in known.values():
         if lane.id not in done:
-            put(lane.replace(parent=None))
+            put_lane(lane.replace(parent=None))
     return tuple(done.values())
 
 
 def in_circles(lanes: Iterable[Lane]) -> tuple[str, ...]:
     """Lanes that contain themselves, directly or indirectly."""
     parent = {lane.id: lane.parent for lane in lanes}
-    found = []
+    ids = []
     for id in parent:
         seen = {id}
         around = parent[id]
@@ -45,5 +45,5 @@ def in_circles(lanes: Iterable[Lane]) -> tuple[str, ...]:
             seen.add(around)
             around = parent[around]
         if around == id:
-            found.append(id)
-    return tuple(found)
+            ids.append(id)
+    return tuple(ids)

@@ -53,15 +53,17 @@ class Xml(Protocol):
 
 def read_listeners(elements: Iterable[Xml]) -> Iterator[Listener]:
     """The listeners among the extension elements of a node."""
-    found = [e for e in elements if e.local in LISTENERS]
-    for element in (c for e in found for c in (e.children if e.local.endswith("s") else [e])):
-        one = _listener(element)
-        every = one.event == "all" and one.engine is not None
-        for event in _ALL if every else (one.event,):
-            yield one.replace(event=event)
+    listener_elements = [e for e in elements if e.local in LISTENERS]
+    for element in (
+        c for e in listener_elements for c in (e.children if e.local.endswith("s") else [e])
+    ):
+        listener = _read_listener(element)
+        every = listener.event == "all" and listener.engine is not None
+        for event in _ALL if every else (listener.event,):
+            yield listener.replace(event=event)
 
 
-def _listener(element: Xml) -> Listener:
+def _read_listener(element: Xml) -> Listener:
     attributes = element.attrs
     if element.local in _EVENTS:
         code = next((c.text.strip() for c in element.children if c.local == "script"), "")
@@ -84,26 +86,26 @@ def _listener(element: Xml) -> Listener:
                 target=(fields["script"] or "").strip(),
                 language=fields.get("language"),
                 engine=engine,
-                parameters=_result(fields.get("resultVariable")),
+                parameters=_result_setting(fields.get("resultVariable")),
             )
     if script is not None and (not by or (by, target) == ("type", "script")):
         by, target = "script", script.text.strip() or script.attrs.get("resource", "")
     language = None
     if script is not None:
         language = script.attrs.get("scriptFormat") or script.attrs.get("language")
-    result = _result(script.attrs.get("resultVariable")) if script is not None else ()
+    result = _result_setting(script.attrs.get("resultVariable")) if script is not None else ()
     return Listener(
         event=event, by=by, target=target, language=language, engine=engine,
-        parameters=(*_settings(element), *result),
+        parameters=(*_list_settings(element), *result),
     )  # fmt: skip
 
 
-def _result(name: str | None) -> tuple[tuple[str, str], ...]:
+def _result_setting(name: str | None) -> tuple[tuple[str, str], ...]:
     """The variable that gets the value of a script, in Flowable (`AbstractScriptEvaluator`)."""
     return ((LISTENER_RESULT, name.strip()),) if name and name.strip() else ()
 
 
-def _settings(element: Xml) -> Iterator[tuple[str, str]]:
+def _list_settings(element: Xml) -> Iterator[tuple[str, str]]:
     """The injected fields of a listener; the headers and retries of a job."""
     for child in element.children:
         if child.local == "field":
@@ -130,16 +132,16 @@ class Parsed(NamedTuple):
     children: tuple[Parsed, ...]
 
 
-def parsed(text: str) -> Parsed:
+def parse_element(text: str) -> Parsed:
     """An element of extension data."""
     from xml.etree import ElementTree  # of models with listeners only
 
-    def one(element: ElementTree.Element) -> Parsed:
+    def parse_one(element: ElementTree.Element) -> Parsed:
         ns, _, local = str(element.tag).removeprefix("{").rpartition("}")
-        children = tuple(one(c) for c in element if isinstance(c.tag, str))
+        children = tuple(parse_one(c) for c in element if isinstance(c.tag, str))
         return Parsed(local, ns, "".join(element.itertext()), dict(element.attrib), children)
 
-    return one(ElementTree.fromstring(text))
+    return parse_one(ElementTree.fromstring(text))
 
 
 def listeners_in(extra: Extra) -> tuple[Listener, ...]:
@@ -148,5 +150,5 @@ def listeners_in(extra: Extra) -> tuple[Listener, ...]:
         listener
         for key, text in extra
         if is_listener(key)
-        for listener in read_listeners([parsed(text)])
+        for listener in read_listeners([parse_element(text)])
     )

@@ -36,16 +36,16 @@ _NOTED: ContextVar[Neighbours | None] = ContextVar("neighbours", default=None)
 @contextmanager
 def noted_neighbours() -> Iterator[Neighbours]:
     """Records the files that are examined within this context, and in those around it."""
-    found = Neighbours()
-    token = _NOTED.set(found)
+    neighbours = Neighbours()
+    token = _NOTED.set(neighbours)
     try:
-        yield found
+        yield neighbours
     finally:
         _NOTED.reset(token)
         around = _NOTED.get()
         if around is not None:
-            around.folders |= found.folders
-            around.given = around.given or found.given
+            around.folders |= neighbours.folders
+            around.given = around.given or neighbours.given
 
 
 def note_folder(folder: str | PathLike[str], suffixes: tuple[str, ...]) -> None:

@@ -43,7 +43,7 @@ def all_elements(model: Model) -> Iterator[Element]:
 
 def elements_by_id(model: Model) -> dict[str, Element]:
     """Everything in a model by its id; the first of several with the same id."""
-    found: dict[str, Element] = {}
+    elements: dict[str, Element] = {}
     for element in all_elements(model):
-        found.setdefault(element.id, element)
-    return found
+        elements.setdefault(element.id, element)
+    return elements

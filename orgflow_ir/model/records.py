@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
     try:
-        from _collections import _tuplegetter as _getter
+        from _collections import _tuplegetter as _make_getter
     except ImportError:  # another interpreter than CPython
         from operator import itemgetter
 
-        def _getter(index, doc):
+        def _make_getter(index, doc):
             return property(itemgetter(index), doc=doc)
 
     _new = tuple.__new__
@@ -44,7 +44,7 @@ else:
     )
     # fmt: on
 
-    def _constructor(name, fields, defaults):
+    def _make_constructor(name, fields, defaults):
         """`__new__` of a class of that name."""
         if len(fields) < len(_CONSTRUCTORS):
             code = _CONSTRUCTORS[len(fields)].__code__
@@ -105,11 +105,11 @@ else:
                 elif defaults:
                     raise TypeError(f"{name}.{field} without a default follows one that has one")
             for index, field in enumerate(fields):
-                namespace[field] = _getter(index, f"Alias for field number {index}")
+                namespace[field] = _make_getter(index, f"Alias for field number {index}")
             namespace["__slots__"] = ()
             namespace["__match_args__"] = namespace["_fields"] = fields
             namespace["_field_defaults"] = defaults
-            namespace["__new__"] = _constructor(name, fields, tuple(defaults.values()))
+            namespace["__new__"] = _make_constructor(name, fields, tuple(defaults.values()))
             namespace.setdefault("__doc__", f"{name}({', '.join(fields)})")
             return type(name, (_Record,), namespace)
 

@@ -88,17 +88,17 @@ class Rewriter:
 
     def node(self, scope: str, id: str) -> Node:
         """A node as edited so far, including the edits inside a sub-process. Raises `EditError`."""
-        found = self._node_table(scope).get(id)
-        if found is None:
+        node_there = self._node_table(scope).get(id)
+        if node_there is None:
             raise EditError(f"`{scope}` has no node `{id}`")
-        return self._built(found) if isinstance(found, SubProcess) else found
+        return self._build_scope(node_there) if isinstance(node_there, SubProcess) else node_there
 
     def flow(self, scope: str, id: str) -> Flow:
         """A flow as edited so far. Raises `EditError`."""
-        found = self._flow_table(scope).get(id)
-        if found is None:
+        flow_there = self._flow_table(scope).get(id)
+        if flow_there is None:
             raise EditError(f"`{scope}` has no flow `{id}`")
-        return found
+        return flow_there
 
     @property
     def count(self) -> int:
@@ -124,7 +124,11 @@ class Rewriter:
     def free_id(self, wanted: str) -> str:
         """`wanted`, followed by a number if that id is taken; the result is reserved."""
         if self._ids is None:
-            self._ids = {self.model.id, *(e.id for e in all_elements(self.model)), *self._present()}
+            self._ids = {
+                self.model.id,
+                *(e.id for e in all_elements(self.model)),
+                *self._present_ids(),
+            }
         candidate, number = wanted, 2
         while candidate in self._ids:
             candidate = f"{wanted}_{number}"
@@ -149,13 +153,13 @@ class Rewriter:
         nodes, flows = self._node_table(scope), self._flow_table(scope)
         if element.id in nodes or element.id in flows:
             raise EditError(f"`{scope}` already has an element `{element.id}`")
-        moved = self._before(element.id)
+        moved = self._element_before(element.id)
         parents = tuple(of) or ((moved,) if moved is not None else self._about)
         if self.origin is not None and not parents:
             raise EditError(
                 f"the model does not define which element `{element.id}` is derived from"
             )
-        self._record(scope, element.id, self._put(scope, element, parents))
+        self._record_edit(scope, element.id, self._put_element(scope, element, parents))
 
     def connect(
         self,
@@ -182,10 +186,10 @@ class Rewriter:
         """
         old = self.flow(scope, id) if isinstance(element, Flow) else self.node(scope, id)
         if element.id != id:
-            self._rename(scope, old, element.id)
+            self._rename_element(scope, old, element.id)
         if isinstance(old, SubProcess):
-            self._forget(old)
-        self._record(scope, id, self._put(scope, element, (old, *of)))
+            self._forget_tables(old)
+        self._record_edit(scope, id, self._put_element(scope, element, (old, *of)))
 
     def remove(self, scope: str, id: str) -> None:
         """Remove a node or a flow. Raises `EditError` if it does not exist."""
@@ -195,11 +199,11 @@ class Rewriter:
             node = self.node(scope, id)
             del self._node_table(scope)[id]
             if isinstance(node, SubProcess):
-                self._forget(node)
+                self._forget_tables(node)
                 inside = {e.id for s in node.scopes() for e in (*s.nodes, *s.flows)}
-                self._gone |= inside.difference(self._present())  # what is moved stays
+                self._gone |= inside.difference(self._present_ids())  # what is moved stays
         self._gone.add(id)
-        self._record(scope, id, None)
+        self._record_edit(scope, id, None)
 
     def dissolve(self, scope: str, id: str) -> None:
         """Replace a sub-process with its content: nodes and flows, each derived from itself, data,
@@ -296,15 +300,15 @@ class Rewriter:
 
     def make(self, edit: Edit) -> None:
         """Apply an edit given as data. Raises `EditError` if it does not fit the model."""
-        self._scope(edit.scope)
+        self._find_scope(edit.scope)
         scope, id = edit.scope, edit.id or ""
         if edit.node is not None and edit.flow is not None:
             raise EditError("an edit adds or replaces either a node or a flow")
         match edit.action:
             case "add":
-                self.insert(scope, _element(edit))
+                self.insert(scope, _edited_element(edit))
             case "replace":
-                self.replace(scope, id, _element(edit))
+                self.replace(scope, id, _edited_element(edit))
             case "remove":
                 self.remove(scope, id)
             case "set-binding":
@@ -336,56 +340,58 @@ class Rewriter:
             return self.model
         for scope in dict.fromkeys(place[0] for place in self._edits):
             if scope in self._scopes:
-                self._tidy(scope)
+                self._tidy_scope(scope)
         model = self.model.replace(
-            processes=tuple(self._built(process) for process in self.model.processes)
+            processes=tuple(self._build_scope(process) for process in self.model.processes)
         )
-        return self._tidied(model) if self._gone or self._renamed else model
+        return self._tidy_model(model) if self._gone or self._renamed else model
 
     # -- tables --------------------------------------------------------------------------------
 
     def _node_table(self, scope: str) -> dict[str, Node]:
         if scope not in self._nodes:
-            self._nodes[scope] = {n.id: n for n in self._scope(scope).nodes}
+            self._nodes[scope] = {n.id: n for n in self._find_scope(scope).nodes}
         return self._nodes[scope]
 
     def _flow_table(self, scope: str) -> dict[str, Flow]:
         if scope not in self._flows:
-            self._flows[scope] = {f.id: f for f in self._scope(scope).flows}
+            self._flows[scope] = {f.id: f for f in self._find_scope(scope).flows}
         return self._flows[scope]
 
-    def _scope(self, id: str) -> Scope:
-        found = self._scopes.get(id)
-        if found is None:
+    def _find_scope(self, id: str) -> Scope:
+        scope = self._scopes.get(id)
+        if scope is None:
             raise EditError(f"no process or sub-process `{id}`")
-        return found
+        return scope
 
-    def _present(self) -> Iterator[str]:
+    def _present_ids(self) -> Iterator[str]:
         """The ids in all scopes that were looked at."""
         for scope in (*self._nodes, *self._flows):
             yield from self._nodes.get(scope, ())
             yield from self._flows.get(scope, ())
 
-    def _forget(self, node: SubProcess) -> None:
+    def _forget_tables(self, node: SubProcess) -> None:
         """Drop the tables of a sub-process that is removed or replaced, and of those in it."""
         for scope in node.scopes():
             for table in (self._scopes, self._nodes, self._flows):
                 table.pop(scope.id, None)
 
-    def _put(self, scope: str, element: Node | Flow, parents: tuple[Element, ...]) -> Node | Flow:
-        made = self._stamped(element, parents)
-        if isinstance(made, Flow):
-            self._flow_table(scope)[made.id] = made
+    def _put_element(
+        self, scope: str, element: Node | Flow, parents: tuple[Element, ...]
+    ) -> Node | Flow:
+        element_put = self._stamp_origin(element, parents)
+        if isinstance(element_put, Flow):
+            self._flow_table(scope)[element_put.id] = element_put
         else:
-            self._node_table(scope)[made.id] = made
-        if isinstance(made, SubProcess):
-            self._scopes.update((inner.id, inner) for inner in made.scopes())
-        self._gone.discard(made.id)
+            self._node_table(scope)[element_put.id] = element_put
+        if isinstance(element_put, SubProcess):
+            self._scopes.update((inner.id, inner) for inner in element_put.scopes())
+        self._gone.discard(element_put.id)
         if self._ids is not None:
-            self._ids.add(made.id)
-        return made
+            self._ids.add(element_put.id)
+        return element_put
 
-    def _rename(self, scope: str, old: Node | Flow, new: str) -> None:
+    def _rename_element(self, scope: str, old: Node | Flow, new: str) -> None:
         if new in self._node_table(scope) or new in self._flow_table(scope):
             raise EditError(f"`{scope}` already has an element `{new}`")
         # The table is made again so that the element keeps its place in the order.
@@ -399,11 +405,11 @@ class Rewriter:
         self._renamed[old.id] = new
         self._places[scope, new] = self._places.get((scope, old.id), (scope, old.id))
 
-    def _record(self, scope: str, id: str, element: Node | Flow | None) -> None:
+    def _record_edit(self, scope: str, id: str, element: Node | Flow | None) -> None:
         self._count += 1
         place = self._places.get((scope, id), (scope, id))
         before = self._edits.get(place)
-        there = self._source.get(place[1], ("", None))[0] == scope
+        there = self._source_elements.get(place[1], ("", None))[0] == scope
         added = before.action == "add" if before is not None else not there
         node, flow = (None, element) if isinstance(element, Flow) else (element, None)
         if element is None and added:
@@ -415,61 +421,63 @@ class Rewriter:
             self._edits[place] = Edit(action=action, scope=scope, id=place[1], node=node, flow=flow)
 
     @cached_property
-    def _source(self) -> dict[str, tuple[str, Node | Flow]]:
+    def _source_elements(self) -> dict[str, tuple[str, Node | Flow]]:
         """Scope and value of every node and flow of the model, by its id, as they were."""
         return {e.id: (s.id, e) for s in self.model.scopes() for e in (*s.nodes, *s.flows)}
 
-    def _before(self, id: str) -> Node | Flow | None:
-        found = self._source.get(id)
-        return found[1] if found is not None else None
+    def _element_before(self, id: str) -> Node | Flow | None:
+        entry = self._source_elements.get(id)
+        return entry[1] if entry is not None else None
 
     # -- provenance ----------------------------------------------------------------------------
 
-    def _stamped(self, element: T, parents: tuple[Element, ...]) -> T:
-        made = element
+    def _stamp_origin(self, element: T, parents: tuple[Element, ...]) -> T:
+        stamped = element
         if any(parent.evidence for parent in parents):
-            found = joint_evidence(element.evidence, *(p.evidence for p in parents))
-            made = made.replace(evidence=found)
+            joined = joint_evidence(element.evidence, *(p.evidence for p in parents))
+            stamped = stamped.replace(evidence=joined)
         if self.origin is not None:
             loc = element.loc or next((p.loc for p in parents if p.loc is not None), None)
-            made = made.replace(origin=self.origin, derived_from=joint_source_ids(parents), loc=loc)
-        if not isinstance(made, SubProcess):
-            return made
-        nodes = tuple(self._stamped_inside(n, parents) for n in made.nodes)
-        flows = tuple(self._stamped_inside(f, parents) for f in made.flows)
-        if _same(nodes, made.nodes) and _same(flows, made.flows):
-            return made
-        return made.replace(nodes=nodes, flows=flows)
+            stamped = stamped.replace(
+                origin=self.origin, derived_from=joint_source_ids(parents), loc=loc
+            )
+        if not isinstance(stamped, SubProcess):
+            return stamped
+        nodes = tuple(self._stamped_inside(n, parents) for n in stamped.nodes)
+        flows = tuple(self._stamped_inside(f, parents) for f in stamped.flows)
+        if _are_same(nodes, stamped.nodes) and _are_same(flows, stamped.flows):
+            return stamped
+        return stamped.replace(nodes=nodes, flows=flows)
 
     def _stamped_inside(self, element: T, parents: tuple[Element, ...]) -> T:
         """What a sub-process brings along: only what is new or other than before is stamped."""
-        before = self._before(element.id)
+        before = self._element_before(element.id)
         stamped = self.origin is not None and element.origin == self.origin
         if before is element or (stamped and element.derived_from):
             return element
-        return self._stamped(element, (before,) if before is not None else parents)
+        return self._stamp_origin(element, (before,) if before is not None else parents)
 
     # -- the new value -------------------------------------------------------------------------
 
-    def _name(self, id: str) -> str:
+    def _current_id(self, id: str) -> str:
         while id in self._renamed:
             id = self._renamed[id]
         return id
 
-    def _tidy(self, scope: str) -> None:
+    def _tidy_scope(self, scope: str) -> None:
         """Put the references between nodes and flows of an edited scope right."""
         nodes, flows = self._node_table(scope), self._flow_table(scope)
         hosted = [n for n in nodes.values() if isinstance(n, Event) and n.attached_to is not None]
         for event in hosted:  # an event is attached to activities only, so one round is enough
             assert event.attached_to is not None
-            host = self._name(event.attached_to)
+            host = self._current_id(event.attached_to)
             if host in self._gone:
                 del nodes[event.id]
                 self._gone.add(event.id)
             elif host != event.attached_to:
-                nodes[event.id] = self._stamped(event.replace(attached_to=host), (event,))
+                nodes[event.id] = self._stamp_origin(event.replace(attached_to=host), (event,))
         for flow in tuple(flows.values()):
-            source, target = self._name(flow.source), self._name(flow.target)
+            source, target = self._current_id(flow.source), self._current_id(flow.target)
             if source in self._gone or target in self._gone:
                 del flows[flow.id]
                 self._gone.add(flow.id)
@@ -477,7 +485,7 @@ class Rewriter:
             keeps = flow.default and self._may_default(scope, source)
             if (source, target, keeps) != (flow.source, flow.target, flow.default):
                 tidy = flow.replace(source=source, target=target, default=keeps)
-                flows[flow.id] = self._stamped(tidy, (flow,))
+                flows[flow.id] = self._stamp_origin(tidy, (flow,))
 
     def _may_default(self, scope: str, id: str) -> bool:
         """Whether the node may have a default flow (BPMN 2.0.2, 8.3.13); one that nothing here
@@ -486,34 +494,39 @@ class Rewriter:
         decides = not isinstance(node, Gateway) or node.gateway_kind not in ("parallel", "event")
         return decides or not self.touched(scope, id)
 
-    def _built(self, scope: S) -> S:
+    def _build_scope(self, scope: S) -> S:
         dirty = scope.id in self._nodes or scope.id in self._flows
         changes: dict[str, tuple[Element, ...]] = {}
         old = tuple(self._node_table(scope.id).values()) if dirty else scope.nodes
-        nodes = tuple(self._built(n) if isinstance(n, SubProcess) else n for n in old)
-        if not _same(nodes, scope.nodes):
+        nodes = tuple(self._build_scope(n) if isinstance(n, SubProcess) else n for n in old)
+        if not _are_same(nodes, scope.nodes):
             changes["nodes"] = nodes
-        if dirty and not _same(flows := tuple(self._flow_table(scope.id).values()), scope.flows):
+        if dirty and not _are_same(
+            flows := tuple(self._flow_table(scope.id).values()), scope.flows
+        ):
             changes["flows"] = flows
         if self._gone or self._renamed:
-            for field, parts in self._beside(scope):
-                if not _same(parts, getattr(scope, field)):
+            for field, parts in self._list_beside(scope):
+                if not _are_same(parts, getattr(scope, field)):
                     changes[field] = parts
         return scope.replace(**changes) if changes else scope
 
-    def _beside(self, scope: Scope) -> Iterator[tuple[str, tuple[Element, ...]]]:
+    def _list_beside(self, scope: Scope) -> Iterator[tuple[str, tuple[Element, ...]]]:
         """What a scope has beside nodes and flows, with that of the sub-processes dissolved in it,
         by the name of the field."""
         subs = [sub for _, sub in self._taken_in.get(scope.id, ())]
-        yield "lanes", self._lanes(scope)
-        data = (*scope.data_objects, *(one for sub in subs for one in sub.data_objects))
+        yield "lanes", self._update_lanes(scope)
+        data = (
+            *scope.data_objects,
+            *(data_object for sub in subs for data_object in sub.data_objects),
+        )
         yield "data_objects", data
-        flows = (*scope.data_flows, *(one for sub in subs for one in sub.data_flows))
-        yield "data_flows", self._ended(flows)
-        artifacts = (*scope.artifacts, *(one for sub in subs for one in sub.artifacts))
-        yield "artifacts", self._ended(artifacts)
+        flows = (*scope.data_flows, *(data_flow for sub in subs for data_flow in sub.data_flows))
+        yield "data_flows", self._update_links(flows)
+        artifacts = (*scope.artifacts, *(artifact for sub in subs for artifact in sub.artifacts))
+        yield "artifacts", self._update_links(artifacts)
 
-    def _lanes(self, scope: Scope) -> tuple[Lane, ...]:
+    def _update_lanes(self, scope: Scope) -> tuple[Lane, ...]:
         taken_in = dict(self._taken_in.get(scope.id, ()))
         lanes = list(scope.lanes)
         for id, sub in taken_in.items():
@@ -522,62 +535,69 @@ class Rewriter:
                 lane if lane.parent is not None else lane.replace(parent=holder)
                 for lane in sub.lanes
             )  # fmt: skip
-        found = []
+        kept_lanes = []
         for lane in lanes:
-            said = self._with_inner(lane.members, taken_in) if taken_in else lane.members
-            members = tuple(m for id in said if (m := self._name(id)) not in self._gone)
-            found.append(lane if members == lane.members else lane.replace(members=members))
-        return tuple(found)
+            members_now = self._with_inner(lane.members, taken_in) if taken_in else lane.members
+            members = tuple(
+                m for id in members_now if (m := self._current_id(id)) not in self._gone
+            )
+            kept_lanes.append(lane if members == lane.members else lane.replace(members=members))
+        return tuple(kept_lanes)
 
     @staticmethod
     def _with_inner(members: Iterable[str], taken_in: Mapping[str, SubProcess]) -> tuple[str, ...]:
         """Members of a lane with what is in those that were dissolved."""
-        found: dict[str, None] = {}
+        ids: dict[str, None] = {}
         stack = [*members][::-1]
         while stack:
             id = stack.pop()
-            found[id] = None
+            ids[id] = None
             if id in taken_in:
-                stack += [n.id for n in reversed(taken_in[id].nodes) if n.id not in found]
-        return tuple(found)
+                stack += [n.id for n in reversed(taken_in[id].nodes) if n.id not in ids]
+        return tuple(ids)
 
-    def _ended(self, links: tuple[L, ...]) -> tuple[L, ...]:
+    def _update_links(self, links: tuple[L, ...]) -> tuple[L, ...]:
         """Links between elements without those that an end is gone of."""
-        found = []
+        links_left = []
         for link in links:
-            source, target = (end and self._name(end) for end in (link.source, link.target))
+            source, target = (end and self._current_id(end) for end in (link.source, link.target))
             if source in self._gone or target in self._gone:
                 continue
             same = (source, target) == (link.source, link.target)
-            found.append(link if same else link.replace(source=source, target=target))
-        return tuple(found)
+            links_left.append(link if same else link.replace(source=source, target=target))
+        return tuple(links_left)
 
-    def _tidied(self, model: Model) -> Model:
+    def _tidy_model(self, model: Model) -> Model:
         """The model with what stands beside its processes put right."""
         changes: dict[str, Any] = {}
-        messages, artifacts = self._ended(model.message_flows), self._ended(model.artifacts)
-        if not _same(messages, model.message_flows):
+        messages, artifacts = (
+            self._update_links(model.message_flows),
+            self._update_links(model.artifacts),
+        )
+        if not _are_same(messages, model.message_flows):
             changes["message_flows"] = messages
-        if not _same(artifacts, model.artifacts):
+        if not _are_same(artifacts, model.artifacts):
             changes["artifacts"] = artifacts
         if model.diagram is not None:
             changes["diagram"] = Diagram(
-                shapes=self._drawn(model.diagram.shapes), edges=self._drawn(model.diagram.edges)
+                shapes=self._update_marks(model.diagram.shapes),
+                edges=self._update_marks(model.diagram.edges),
             )
         return model.replace(**changes) if changes else model
 
-    def _drawn(self, marks: tuple[D, ...]) -> tuple[D, ...]:
-        kept = (m for m in marks if self._name(m.element) not in self._gone)
+    def _update_marks(self, marks: tuple[D, ...]) -> tuple[D, ...]:
+        kept = (m for m in marks if self._current_id(m.element) not in self._gone)
         return tuple(
-            m if (id := self._name(m.element)) == m.element else m.replace(element=id) for m in kept
+            m if (id := self._current_id(m.element)) == m.element else m.replace(element=id)
+            for m in kept
         )
 
 
-def _same(new: Sequence[object], old: Sequence[object]) -> bool:
+def _are_same(new: Sequence[object], old: Sequence[object]) -> bool:
     return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
 
 
-def _element(edit: Edit) -> Node | Flow:
+def _edited_element(edit: Edit) -> Node | Flow:
     element = edit.node or edit.flow
     if element is None:
         raise EditError("an edit adds or replaces either a node or a flow")

@@ -53,7 +53,7 @@ def scope_mappings(node: SubProcess | Event) -> ScopeMappings:
     """The mappings of a sub-process or an event."""
     if not has_mappings(node):
         return ScopeMappings()
-    from orgflow_ir.model.listener_data import parsed
+    from orgflow_ir.model.listener_data import parse_element
 
     inputs: list[Parameter] = []
     outputs: list[Parameter] = []
@@ -61,22 +61,24 @@ def scope_mappings(node: SubProcess | Event) -> ScopeMappings:
     for key, text in node.extra:
         if key not in _GROUPS:
             continue
-        for one in parsed(text).children:
-            if one.local not in _GROUPS[key]:
+        for element in parse_element(text).children:
+            if element.local not in _GROUPS[key]:
                 continue
-            side = inputs if one.local == _GROUPS[key][0] else outputs
+            side = inputs if element.local == _GROUPS[key][0] else outputs
             if key.endswith("ioMapping"):
-                language = "feel" if one.attrs.get("source", "").lstrip().startswith("=") else None
-                source, name = one.attrs.get("source", ""), one.attrs.get("target", "")
+                language = (
+                    "feel" if element.attrs.get("source", "").lstrip().startswith("=") else None
+                )
+                source, name = element.attrs.get("source", ""), element.attrs.get("target", "")
                 side.append(Parameter(name=name, text=source, language=language))
                 continue
-            name = one.attrs.get("name", "")
-            script = next((c for c in one.children if c.local == "script"), None)
+            name = element.attrs.get("name", "")
+            script = next((c for c in element.children if c.local == "script"), None)
             if script is not None and "resource" not in script.attrs:
                 language = script.attrs.get("scriptFormat")
                 side.append(Parameter(name=name, text=script.text, language=language))
-            elif one.children:
+            elif element.children:
                 unread = unread or name
             else:
-                side.append(Parameter(name=name, text=one.text))
+                side.append(Parameter(name=name, text=element.text))
     return ScopeMappings(tuple(inputs), tuple(outputs), unread)

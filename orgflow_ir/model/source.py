@@ -154,12 +154,12 @@ class _Pieces(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         try:
-            return self._filled(buffer)
+            return self._fill_buffer(buffer)
         except OSError as error:
             self.fault = error
             raise
 
-    def _filled(self, buffer: WriteableBuffer) -> int:
+    def _fill_buffer(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer).cast("B")
         filled = 0
         while filled < len(view):

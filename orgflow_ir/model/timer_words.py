@@ -82,18 +82,18 @@ def length_in_words(text: str) -> Duration | None:
     trailing = _TRAILING.search(words)
     if trailing is not None and trailing.end() == len(words):
         words = words[: trailing.start()]
-    found: dict[str, Any] = {}
+    lengths: dict[str, Any] = {}
     for piece in re.split(r"\s*(?:,|\band\b|\bund\b)\s*|(?<=[^\W\d])\s+(?=\d)", words):
         number, _, unit = piece.partition(" ")
         part = UNITS.get(unit.strip())
-        count = _number(number)
-        if part is None or count is None or part in found:
+        count = _read_number(number)
+        if part is None or count is None or part in lengths:
             return None
-        found[part] = count
+        lengths[part] = count
     order = list(Duration._fields)
-    if [order.index(part) for part in found] != sorted(order.index(part) for part in found):
+    if [order.index(part) for part in lengths] != sorted(order.index(part) for part in lengths):
         return None
-    return Duration(notation="words", **found)
+    return Duration(notation="words", **lengths)
 
 
 def repetition_in_words(text: str) -> Cycle | Cron | None:
@@ -103,11 +103,11 @@ def repetition_in_words(text: str) -> Cycle | Cron | None:
     clock = None
     at = re.search(rf"(?:^|\s){_CLOCK.pattern}$", words)
     if at is not None:
-        clock = _clock(at)
+        clock = _read_clock(at)
         if clock is None:
             return None
         words = words[: at.start()].rstrip(" ,")
-    interval = _interval(words)
+    interval = _read_interval(words)
     if interval is not None and clock is None:
         return Cycle(interval)
     if clock is None:
@@ -118,50 +118,50 @@ def repetition_in_words(text: str) -> Cycle | Cron | None:
     day = _ON_DAY.fullmatch(words)
     if day is not None and 1 <= int(day["day"]) <= 28:
         return Cron((minute, hour, str(int(day["day"])), "*", "*"))
-    days = _weekdays(words)
+    days = _read_weekdays(words)
     return Cron((minute, hour, "*", "*", days)) if days is not None else None
 
 
-def _number(text: str) -> int | None:
+def _read_number(text: str) -> int | None:
     if text.isdecimal() and text.isascii() and len(text) <= 6:
         return int(text)
     return _NUMBERS.get(text)
 
 
-def _interval(words: str) -> Duration | None:
+def _read_interval(words: str) -> Duration | None:
     """`every 5 minutes`, `every hour`, `hourly`."""
     if words in _ADVERBS:
         return Duration(notation="words", **{_ADVERBS[words]: 1})  # type: ignore[arg-type]
     every = re.fullmatch(rf"{_EVERY}(?:(\w+)\s+)?(\w+)", words)
     if every is None:
         return None
-    count = 1 if every[1] is None else _number(every[1])
+    count = 1 if every[1] is None else _read_number(every[1])
     part = UNITS.get(every[2])
     if part is None or not count:
         return None
     return Duration(notation="words", **{part: count})  # type: ignore[arg-type]
 
 
-def _weekdays(words: str) -> str | None:
+def _read_weekdays(words: str) -> str | None:
     """Days of the week in cron's numbers: `every Monday and Friday`, `mondays`, `every weekday`."""
     if words in ("every weekday", "each weekday", "weekdays", "on weekdays"):
         return "1-5"
     words = re.sub(rf"^(?:{_EVERY}|on\s+)", "", words)
-    named = [_DAYS.get(one) for one in re.split(r"\s*(?:,|\band\b|\bund\b)\s*", words)]
+    named = [_DAYS.get(day) for day in re.split(r"\s*(?:,|\band\b|\bund\b)\s*", words)]
     if not all(number is not None for number in named):
         return None
     return ",".join(str(number) for number in named)
 
 
-def _clock(found: re.Match[str]) -> tuple[str, str] | None:
+def _read_clock(match: re.Match[str]) -> tuple[str, str] | None:
     """Minute and hour; `None` where there is no such time, or the hour may be another."""
-    if found["noon"] or found["midnight"]:
-        return "0", "12" if found["noon"] else "0"
-    hour, minute, half = int(found["hour"]), int(found["minute"] or 0), found["half"]
+    if match["noon"] or match["midnight"]:
+        return "0", "12" if match["noon"] else "0"
+    hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"]
     if half:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half.startswith("p") else 0)
-    elif hour < _MORNING and not (found["minute"] or found["said"]):
+    elif hour < _MORNING and not (match["minute"] or match["said"]):
         return None
     return (str(minute), str(hour)) if hour < 24 and minute < 60 else None

@@ -54,10 +54,12 @@ def read_time(text: str, language: str | None = None) -> Time:
         Cycle(interval=Duration(minutes=10), repetitions=3)
     """
     words = text.strip()
-    found: Time | None = _moment(words) or _duration(words) or _cycle(words) or _cron(words)
-    found = found or _in_words(words) or _constant(words)
-    if found is not None:
-        return found
+    time: Time | None = (
+        _read_moment(words) or _read_duration(words) or _read_cycle(words) or _read_cron(words)
+    )
+    time = time or _in_words(words) or _read_constant(words)
+    if time is not None:
+        return time
     marked = "${" in words or "#{" in words or words.startswith("=")
     if marked or any(name in (language or "").lower() for name in _LANGUAGES):
         variable = re.fullmatch(_VARIABLE, words)
@@ -74,7 +76,7 @@ def _in_words(text: str) -> Duration | Cycle | Cron | None:
     return length_in_words(text) or repetition_in_words(text)
 
 
-def _constant(text: str) -> Time | None:
+def _read_constant(text: str) -> Time | None:
     """What an expression computes that reads nothing: `= duration("PT1H")`, `${"PT5M"}`,
     `=cycle(3, duration("PT10M"))`, `=@"PT1H"` (FEEL, DMN 1.3, 10.3.2.3, and Camunda's `cycle`).
 
@@ -86,46 +88,46 @@ def _constant(text: str) -> Time | None:
     inside = (match[1] or match[2] or "").strip()
     later = re.fullmatch(_LATER, inside)
     if later is not None:
-        return _plus(later[1])
+        return _sum_lengths(later[1])
     later = re.fullmatch(_FEEL_LATER, inside)
     if later is not None:
-        length = _duration(later[1])
+        length = _read_duration(later[1])
         return length if length is not None and length.sign != "-" else None
     cycle = _FEEL_CYCLE.fullmatch(inside)
     if cycle is not None:
-        interval = _duration(cycle[2])
+        interval = _read_duration(cycle[2])
         return Cycle(interval, int(cycle[1]) if cycle[1] else None) if interval else None
     literal = _LITERAL.fullmatch(inside)
     if literal is None:
         return None
     words = literal[1] if literal[1] is not None else literal[2]
-    return _moment(words) or _duration(words) or _cycle(words)
+    return _read_moment(words) or _read_duration(words) or _read_cycle(words)
 
 
-def _plus(calls: str) -> Duration | None:
+def _sum_lengths(calls: str) -> Duration | None:
     """The length of `.plusDays(1).plusHours(2)`; of `.minus…` none."""
-    found: dict[str, Any] = {}
+    lengths: dict[str, Any] = {}
     for part, number in re.findall(r"plus([A-Z][a-z]+)\((\d+)\)", calls):
-        found[part.lower()] = found.get(part.lower(), 0) + int(number)
-    return Duration(**found)
+        lengths[part.lower()] = lengths.get(part.lower(), 0) + int(number)
+    return Duration(**lengths)
 
 
-def _moment(text: str) -> Moment | None:
+def _read_moment(text: str) -> Moment | None:
     match = re.fullmatch(_MOMENT, text)
     return Moment(*(part or "" for part in match.groups())) if match else None
 
 
-def _duration(text: str) -> Duration | None:
+def _read_duration(text: str) -> Duration | None:
     match = re.fullmatch(_ISO, text)
     if match is None:
-        return _short(text)
+        return _read_short(text)
     sign, *parts = match.groups()
     written = [part for part in parts if part]
     if any("." in part or "," in part for part in written[:-1]):
         return None  # ISO 8601: only the smallest part may have a fraction
     negative = sign == "-" or any(part.startswith("-") for part in written)
     years, months, weeks, days, hours, minutes, seconds = (
-        _number((part or "0").lstrip("-")) for part in parts
+        _read_number((part or "0").lstrip("-")) for part in parts
     )
     return Duration(
         years=years, months=months, weeks=weeks, days=days, hours=hours, minutes=minutes,
@@ -133,11 +135,11 @@ def _duration(text: str) -> Duration | None:
     )  # fmt: skip
 
 
-def _number(text: str) -> float:
+def _read_number(text: str) -> float:
     return float(text.replace(",", ".")) if "." in text or "," in text else int(text)
 
 
-def _short(text: str) -> Duration | None:
+def _read_short(text: str) -> Duration | None:
     match = re.fullmatch(_SHORT, text)
     if match is None:
         return None
@@ -146,23 +148,23 @@ def _short(text: str) -> Duration | None:
     return Duration(days=days, hours=hours, minutes=minutes, seconds=exact, notation="short")
 
 
-def _cycle(text: str) -> Cycle | None:
+def _read_cycle(text: str) -> Cycle | None:
     if "###" in text:  # jBPM: first after, then every
-        delay, _, interval = (_duration(part.strip()) for part in text.partition("###"))
+        delay, _, interval = (_read_duration(part.strip()) for part in text.partition("###"))
         return Cycle(interval, delay=delay) if delay and interval else None
     head, slash, rest = text.partition("/")
     count = re.fullmatch(r"R(-1|\d{0,9})", head)
     if count is None or not slash:
         return None
     repetitions = int(count.group(1)) if count.group(1) else None
-    one, slash, two = rest.partition("/")
+    first, slash, second = rest.partition("/")
     if not slash:
-        interval = _duration(one)
+        interval = _read_duration(first)
         return Cycle(interval, repetitions) if interval else None
-    start, end = _moment(one), _moment(two)
-    if start is not None and (interval := _duration(two)):
+    start, end = _read_moment(first), _read_moment(second)
+    if start is not None and (interval := _read_duration(second)):
         return Cycle(interval, repetitions, start=start)
-    if end is not None and (interval := _duration(one)):
+    if end is not None and (interval := _read_duration(first)):
         return Cycle(interval, repetitions, end=end)
     return None
 
@@ -175,7 +177,7 @@ _MACROS = {
 """Names of cron expressions, as Camunda 8 takes them."""
 
 
-def _cron(text: str) -> Cron | None:
+def _read_cron(text: str) -> Cron | None:
     fields = tuple(_MACROS.get(text.lower(), text).upper().split())
     if len(fields) not in (5, 6, 7) or not all(re.fullmatch(_CRON_FIELD, f) for f in fields):
         return None

@@ -102,7 +102,7 @@ class PassContext(RunState):
             if drawn is not element:
                 names[f"`{element.label}`"] = f"`{drawn.label}`"
             if passages := (drawn.evidence or element.evidence)[:MAX_PASSAGES]:
-                related = (*related, *map(_passage, passages))
+                related = (*related, *map(_quote_passage, passages))
             element = drawn.id
         file = (self.source.source if self.source is not None else "") or self.file
         if loc is None and file:
@@ -112,9 +112,16 @@ class PassContext(RunState):
             and (element is None or isinstance(element, str))
             and (help is None or isinstance(help, str))
         ):  # a plugin's; reporters take text
-            message, element, help = _text(message) or "", _text(element), _text(help)
-        for made, source in names.items():
-            message, help = message.replace(made, source), help and help.replace(made, source)
+            message, element, help = (
+                _value_text(message) or "",
+                _value_text(element),
+                _value_text(help),
+            )
+        for made_name, source in names.items():
+            message, help = (
+                message.replace(made_name, source),
+                help and help.replace(made_name, source),
+            )
         consequence = self.target.consequences.get(rule.code) if self.target is not None else None
         if consequence is not None and self.target is not None:
             related = (*related, Related(message=f"on {self.target.name} {consequence}"))
@@ -147,9 +154,9 @@ class PassContext(RunState):
         return self._found
 
     @diagnostics.setter
-    def diagnostics(self, found: list[Diagnostic]) -> None:
+    def diagnostics(self, diagnostics: list[Diagnostic]) -> None:
         self._advice.clear()
-        self._found = found
+        self._found = diagnostics
 
     @property
     def count(self) -> int:
@@ -170,8 +177,8 @@ class PassContext(RunState):
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what was found
                 report_crash(self._found[index].source or "", error, self)
                 continue
-            for made, source in names.items():
-                help = help and help.replace(made, source)
+            for made_name, source in names.items():
+                help = help and help.replace(made_name, source)
             self._found[index] = self._found[index].replace(fix=fix, help=help)
 
     def name(self, element: Element | str) -> str:
@@ -211,7 +218,7 @@ class PassContext(RunState):
     def scopes(self, of: Model | Scope) -> tuple[Scope, ...]:
         """Every process and sub-process of a model, or a scope with those in it, outermost first,
         computed once."""
-        return self.analysis(_scopes, of)
+        return self.analysis(_list_scopes, of)
 
     def drawn(self, element: Element) -> Element:
         """The first source element that a generated one is derived from; the element itself if the
@@ -222,8 +229,12 @@ class PassContext(RunState):
         return known.get(element.id) or known.get(source_ids(element)[0], element)
 
     def _about_source(self, related: Related) -> Related:
-        made = self._made.get(related.element or "")
-        return related if made is None else related.replace(element=self.drawn(made).id)
+        made_element = self._made.get(related.element or "")
+        return (
+            related
+            if made_element is None
+            else related.replace(element=self.drawn(made_element).id)
+        )
 
     def lowered(self, model: Model) -> None:
         """Register the elements that lowerings made, so that diagnostics may name them by their
@@ -236,11 +247,11 @@ class PassContext(RunState):
         return any(d.severity is Severity.ERROR and d.suppressed is None for d in self._found)
 
 
-def _scopes(of: Model | Scope) -> tuple[Scope, ...]:
+def _list_scopes(of: Model | Scope) -> tuple[Scope, ...]:
     return tuple(of.scopes())
 
 
-def _passage(evidence: Evidence) -> Related:
+def _quote_passage(evidence: Evidence) -> Related:
     line = evidence.lines[0] if evidence.lines is not None else None
     quote = one_line(evidence.quote)
     return Related(
@@ -249,5 +260,5 @@ def _passage(evidence: Evidence) -> Related:
     )
 
 
-def _text(value: object) -> str | None:
+def _value_text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else str(value)

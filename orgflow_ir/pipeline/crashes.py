@@ -43,7 +43,7 @@ def is_fault(error: BaseException) -> bool:
 
 def crash_file(error: BaseException) -> str:
     """The file that was processed when an exception was raised; empty if none was."""
-    for value in _values(error):
+    for value in _frame_values(error):
         file = ""
         if isinstance(value, Model):
             file = value.source
@@ -58,10 +58,10 @@ def crash_file(error: BaseException) -> str:
 
 def crash_element(error: BaseException) -> Element | None:
     """The step, event, gateway or flow that was looked at when an exception was raised."""
-    for value in _values(error):
-        found = value.element if isinstance(value, ConstructUse) else value
-        if isinstance(found, _DRAWN):
-            return found
+    for value in _frame_values(error):
+        element = value.element if isinstance(value, ConstructUse) else value
+        if isinstance(element, _DRAWN):
+            return element
     return None
 
 
@@ -86,16 +86,16 @@ def report_crash(name: str, error: BaseException, ctx: RunState) -> None:
     report_fault(f"pass `{name}`", error, ctx, help)
 
 
-def _values(error: BaseException) -> Iterator[Any]:
+def _frame_values(error: BaseException) -> Iterator[Any]:
     """The variables of the functions that an exception came through, the innermost first, each
     with the attributes of `self`."""
     from traceback import walk_tb
 
     for frame in reversed([frame for frame, _ in walk_tb(error.__traceback__)]):
-        yield from _local(frame)
+        yield from _local_values(frame)
 
 
-def _local(frame: FrameType) -> Iterator[Any]:
+def _local_values(frame: FrameType) -> Iterator[Any]:
     values = [*frame.f_locals.values()]
     yield from values
     owner = frame.f_locals.get("self")

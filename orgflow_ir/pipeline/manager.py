@@ -29,7 +29,7 @@ class PassManager:
     ) -> None:
         self.passes = tuple(passes)
         self.after_each = tuple(after_each)
-        self.verify = verifying() if verify is None else verify
+        self.verify = verifies_models() if verify is None else verify
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """The model after all passes. Raises `Cancelled` between two passes if the run was
@@ -47,7 +47,7 @@ class PassManager:
                     result = item.run(model, ctx)
                 finally:  # what a failing pass found is reported too
                     validate_findings(item, ctx, since)
-                model = _model(result, item, before, ctx)
+                model = _check_model(result, item, before, ctx)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what the others found
                 from orgflow_ir.pipeline.crashes import report_crash  # only for faulty passes
 
@@ -61,21 +61,21 @@ class PassManager:
         return model
 
 
-def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:
+def _check_model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:
     """What a pass gave; OF901 and the model it was given where that is not a model."""
     if isinstance(result, Model):
         return validated_model(item, result, before)
-    said = repr(result)
-    said = said if len(said) <= 60 else f"{said[:60]}…"
+    shown_result = repr(result)
+    shown_result = shown_result if len(shown_result) <= 60 else f"{shown_result[:60]}…"
     ctx.emit(
         CrashedPass,
-        f"pass `{item.name}` returned {said}, which is not a model",
+        f"pass `{item.name}` returned {shown_result}, which is not a model",
         help="make its `run` return a model; the other passes' findings are complete",
     )
     return before
 
 
-def verifying() -> bool:
+def verifies_models() -> bool:
     """Whether ORGFLOW_VERIFY asks for a check of the model after every pass and lowering."""
     return os.environ.get("ORGFLOW_VERIFY", "") not in ("", "0")
 
@@ -84,9 +84,9 @@ def report_violations(before: Model, after: Model, what: str, ctx: PassContext) 
     """Report OF902 for each rule of the IR that `after` violates and `before` did not."""
     if after is before:
         return
-    from orgflow_ir.model.verifier import violations
+    from orgflow_ir.model.verifier import list_violations
 
-    for violation in sorted(violations(after) - violations(before)):
+    for violation in sorted(list_violations(after) - list_violations(before)):
         ctx.emit(InvalidAfterPass, f"{what} left an invalid model: {violation}", help=_REPORT)
 
 

@@ -43,10 +43,10 @@ def writable_model(model: Model, origin: str, ctx: PassContext) -> Model | None:
     """
     from orgflow_ir.model.characters import with_writable_texts
 
-    found = with_writable_texts(model).replace(source=model.source)
-    if found == model:
+    writable = with_writable_texts(model).replace(source=model.source)
+    if writable == model:
         return model
-    pairs = [*zip(all_elements(model), all_elements(found), strict=True)]
+    pairs = [*zip(all_elements(model), all_elements(writable), strict=True)]
     if len({new.id for _, new in pairs}) < len({old.id for old, _ in pairs}):
         ctx.emit(
             UnwritableCharacters,
@@ -56,7 +56,7 @@ def writable_model(model: Model, origin: str, ctx: PassContext) -> Model | None:
         )
         return None
     changed = [new for old, new in pairs if old != new and not isinstance(new, Process)]
-    names = ElementNames(found)
+    names = ElementNames(writable)
     where = f", first at {names.full_name(changed[0])}" if changed else ""
     ctx.emit(
         UnwritableCharacters,
@@ -64,7 +64,7 @@ def writable_model(model: Model, origin: str, ctx: PassContext) -> Model | None:
         element=changed[0] if changed else None,
         help="remove them from the source",
     )
-    return found
+    return writable
 
 
 def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:
@@ -78,11 +78,11 @@ def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:
     if is_ours(leaf):
         return
     good, fault = [], None
-    for found in ctx.diagnostics[since:]:
+    for finding in ctx.diagnostics[since:]:
         try:
             # the other fields are text, which `emit` sees to
-            plain = not (found.related or found.trace or found.fix or found.loc)
-            good.append(found if plain else Diagnostic.validate(found))
+            plain = not (finding.related or finding.trace or finding.fix or finding.loc)
+            good.append(finding if plain else Diagnostic.validate(finding))
         except ValueError as error:
             fault = fault or error
     ctx.diagnostics[since:] = good

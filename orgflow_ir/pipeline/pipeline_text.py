@@ -32,17 +32,17 @@ def parse_pipeline(text: str, passes: Mapping[str, type[Pass]]) -> tuple[Pass, .
             raise PipelineError(
                 f"there is no pass `{name}`; the passes are: {', '.join(sorted(passes))}"
             )
-        result.append(_build(passes[name], options or ""))
+        result.append(_build_pass(passes[name], options or ""))
         at = match.end()
     return tuple(result)
 
 
-def _fields(item: Pass | type[Pass]) -> tuple[dataclasses.Field[Any], ...]:
+def _option_fields(item: Pass | type[Pass]) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(item) if dataclasses.is_dataclass(item) else ()
 
 
-def _build(cls: type[Pass], options: str) -> Pass:
-    fields = {f.name: f for f in _fields(cls)}
+def _build_pass(cls: type[Pass], options: str) -> Pass:
+    fields = {f.name: f for f in _option_fields(cls)}
     values: dict[str, Any] = {}
     for item in filter(None, (part.strip() for part in options.split(" "))):
         key, sep, raw = item.partition("=")
@@ -50,11 +50,11 @@ def _build(cls: type[Pass], options: str) -> Pass:
         if not sep or option is None:
             known = ", ".join(n.replace("_", "-") for n in fields) or "none"
             raise PipelineError(f"pass `{cls.name}` has no option `{key}`; it has: {known}")
-        values[option.name] = _convert(cls.name, key, raw, option.default)
+        values[option.name] = _convert_option(cls.name, key, raw, option.default)
     return cls(**values)
 
 
-def _convert(owner: str, key: str, raw: str, default: object) -> object:
+def _convert_option(owner: str, key: str, raw: str, default: object) -> object:
     if isinstance(default, bool):
         if raw not in ("true", "false"):
             raise PipelineError(f"option `{key}` of `{owner}` is true or false, not `{raw}`")
@@ -72,7 +72,7 @@ def print_pipeline(passes: Iterable[Pass]) -> str:
     parts = []
     for item in passes:
         shown = []
-        for f in _fields(item):
+        for f in _option_fields(item):
             value = getattr(item, f.name)
             if value != f.default:
                 text = str(value).lower() if isinstance(value, bool) else str(value)

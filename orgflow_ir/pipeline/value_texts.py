@@ -42,7 +42,7 @@ class _Short(reprlib.Repr):
 _SHORT = _Short()
 
 
-def shown(value: object) -> str:
+def show_value(value: object) -> str:
     """A value from a plugin as short text for a message."""
     try:
         text = _SHORT.repr(value)
@@ -51,7 +51,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def debug(error: BaseException) -> None:
+def print_traceback(error: BaseException) -> None:
     """Print where an exception comes from, where ORGFLOW_DEBUG asks for it."""
     if os.environ.get("ORGFLOW_DEBUG") == "1":
         import traceback

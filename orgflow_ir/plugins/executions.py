@@ -61,10 +61,10 @@ def time_of(text: object) -> datetime.datetime | None:
     if not isinstance(text, str):
         return None
     try:
-        found = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+        time = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:
         return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=datetime.UTC)
+    return time if time.tzinfo is not None else time.replace(tzinfo=datetime.UTC)
 
 
 class SeenNode(NamedTuple):

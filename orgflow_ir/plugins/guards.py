@@ -16,7 +16,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.source import Source, SourceFile, SourceKind, SourceStream
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.pipeline.outside import is_ours, validate_findings, validated_model, writable_model
-from orgflow_ir.pipeline.value_texts import debug, exception_text, shown
+from orgflow_ir.pipeline.value_texts import exception_text, print_traceback, show_value
 from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import (
     AddedLowering,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.agents import Agent
 
 
-def fault(item: Any, kind: type) -> str | None:
+def registration_fault(item: Any, kind: type) -> str | None:
     """The fault of an object that a hook returned, as the end of a sentence, or `None`.
 
     May raise any exception that the plugin's own properties raise.
@@ -51,11 +51,11 @@ def fault(item: Any, kind: type) -> str | None:
         return f"{item!r}, which is not of type `{kind.__name__}`"
     name = getattr(item, "name", None)
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        return f"{_called(item)} with the name {name!r}"
+        return f"{_name_item(item)} with the name {name!r}"
     return _rules_fault(item, name) or _own_fault(item, name)
 
 
-def _called(item: Any) -> str:
+def _name_item(item: Any) -> str:
     return f"`{item.__name__ if isinstance(item, type) else type(item).__name__}`"
 
 
@@ -100,13 +100,13 @@ def _target_fault(target: Any) -> str | None:
     """What is wrong in the tables of a target, as the end of "the target has"."""
     for construct, verdict in target.constructs.items():
         if not isinstance(verdict, Legal | LegalIf | Illegal):
-            return f"{shown(verdict)} for `{construct}`: no `Legal`, `LegalIf` or `Illegal`"
+            return f"{show_value(verdict)} for `{construct}`: no `Legal`, `LegalIf` or `Illegal`"
     for field in ("derivations", "lowerings"):
         if not isinstance(getattr(target, field), tuple):
             return f"`{field}` that are not a tuple"
     for derive in target.derivations:
         if not callable(derive):
-            return f"the derivation {shown(derive)}, which is not a function"
+            return f"the derivation {show_value(derive)}, which is not a function"
     names = []
     for lowering in target.lowerings:
         if (wrong := _pattern_fault(lowering)) is not None:
@@ -124,17 +124,19 @@ def _agent_fault(item: Any, name: str) -> str | None:
     if isinstance(item, GapAgent):
         kinds: Any = item.kinds
         if kinds is not None and not (isinstance(kinds, frozenset) and kinds <= GAP_KINDS):
-            return f"`{name}`, whose `kinds` is {shown(kinds)}, not a frozenset of kinds of gaps"
+            return (
+                f"`{name}`, whose `kinds` is {show_value(kinds)}, not a frozenset of kinds of gaps"
+            )
         attempts: Any = item.attempts
         if type(attempts) is not int or not 1 <= attempts <= MAX_ATTEMPTS:
-            return f"`{name}`, whose `attempts` is {shown(attempts)}, not 1 to {MAX_ATTEMPTS}"
+            return f"`{name}`, whose `attempts` is {show_value(attempts)}, not 1 to {MAX_ATTEMPTS}"
     return None
 
 
 def accepts_fault(accepts: Any) -> str | None:
     """The fault in the inputs that a frontend declares, or `None`."""
     if not isinstance(accepts, frozenset) or not all(isinstance(k, SourceKind) for k in accepts):
-        return f"`accepts` is {shown(accepts)}, not a frozenset of `SourceKind`"
+        return f"`accepts` is {show_value(accepts)}, not a frozenset of `SourceKind`"
     return None if accepts else "`accepts` is empty"
 
 
@@ -159,29 +161,29 @@ def _lowering_fault(item: Any) -> str | None:
 
 def _pattern_fault(lowering: Any) -> str | None:
     if not isinstance(lowering, RewritePattern):
-        return f"{shown(lowering)}, which is not of type `RewritePattern`"
+        return f"{show_value(lowering)}, which is not of type `RewritePattern`"
     name = getattr(lowering, "name", None)
     if not isinstance(name, str) or not name.strip():
-        return f"{_called(lowering)} with the name {name!r}"
+        return f"{_name_item(lowering)} with the name {name!r}"
     for field in ("consumes", "produces"):
         prefixes = getattr(lowering, field, None)
         if not isinstance(prefixes, tuple) or not all(isinstance(p, str) for p in prefixes):
             return f"`{name}`, whose `{field}` is not a tuple of constructs"
     if not isinstance(lowering.loses, str | None):
-        return f"`{name}`, whose `loses` is {shown(lowering.loses)} and no text"
+        return f"`{name}`, whose `loses` is {show_value(lowering.loses)} and no text"
     return None
 
 
 # -- at work ---------------------------------------------------------------------------------------
 
 
-def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None:
+def parse_guarded(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None:
     """The model that a frontend reads from a file, or `None` after an error: OF903 if an external
     frontend fails or returns something other than a model, or if any frontend returns no model
     without a reason; OF002 if the file itself cannot be read to its end."""
     ctx.file = source.path
 
-    def parse() -> Model | None:
+    def parse_source() -> Model | None:
         try:
             model = frontend.parse(source, ctx)
         except Exception:
@@ -193,7 +195,7 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
         model = validated_model(frontend, model)
         return writable_model(model, source.path, ctx) if _may_be_unwritable(source) else model
 
-    done, model = _tried(frontend, parse, ctx)
+    done, model = _try_call(frontend, parse_source, ctx)
     if (unread := _fault_of(source)) is not None:
         reason = (unread.strerror or str(unread)).lower()
         ctx.emit(UnreadableInput, f"{source.path} cannot be read: {reason}", help="check the file")
@@ -203,9 +205,9 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
     if not done:
         return None
     if model is not None:
-        _faulty(frontend, f"returned {shown(model)}, which is not a model", ctx)
+        _report_faulty(frontend, f"returned {show_value(model)}, which is not a model", ctx)
     elif not ctx.has_errors:
-        _faulty(frontend, f"returned no model of {source.path} and gave no reason", ctx)
+        _report_faulty(frontend, f"returned no model of {source.path} and gave no reason", ctx)
     return None
 
 
@@ -224,7 +226,7 @@ def _fault_of(source: Source) -> OSError | None:
     return source.fault if isinstance(source, SourceStream) else None
 
 
-def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
+def sniff_guarded(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
     """Whether a frontend recognises a file; if an external one fails, OF001 is reported and the
     result is false."""
     if is_ours(frontend):
@@ -233,7 +235,7 @@ def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
         with contextlib.redirect_stdout(sys.stderr):
             return bool(frontend.sniff(source))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
-        debug(error)
+        print_traceback(error)
         ctx.emit(
             BrokenPlugin,
             f"{leaf_name(frontend, ctx)} cannot determine whether {source.path} is in its format, "
@@ -244,39 +246,41 @@ def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
         return False
 
 
-def emitted(backend: Backend, model: Model, ctx: PassContext) -> Emitted | None:
+def emit_guarded(backend: Backend, model: Model, ctx: PassContext) -> Emitted | None:
     """The output of a backend for a model, or `None` after an error: OF903 if an external backend
     fails, or if any backend returns something that cannot be written."""
-    done, made = _tried(backend, lambda: backend.emit(model, ctx), ctx)
+    done, emitted = _try_call(backend, lambda: backend.emit(model, ctx), ctx)
     if not done or ctx.has_errors:
         return None
-    wrong = emitted_fault(made)
+    wrong = emitted_fault(emitted)
     if wrong is not None:
-        _faulty(backend, wrong, ctx)
+        _report_faulty(backend, wrong, ctx)
         return None
-    assert isinstance(made, Emitted)
-    return made
+    assert isinstance(emitted, Emitted)
+    return emitted
 
 
-def emitted_fault(made: Any) -> str | None:
+def emitted_fault(emitted: Any) -> str | None:
     """The fault in the result of `emit`, as a predicate about the backend, or `None`."""
-    if not isinstance(made, Emitted):
-        return f"returned {shown(made)}, which is not an `Emitted`"
-    if not isinstance(made.source_map, SourceMap):
-        return f"returned the source map {shown(made.source_map)}, which is not a `SourceMap`"
-    artifacts: Any = made.artifacts
+    if not isinstance(emitted, Emitted):
+        return f"returned {show_value(emitted)}, which is not an `Emitted`"
+    if not isinstance(emitted.source_map, SourceMap):
+        return (
+            f"returned the source map {show_value(emitted.source_map)}, which is not a `SourceMap`"
+        )
+    artifacts: Any = emitted.artifacts
     if not isinstance(artifacts, tuple | list):
-        return f"returned {shown(artifacts)}, which is not a tuple of `Artifact`"
+        return f"returned {show_value(artifacts)}, which is not a tuple of `Artifact`"
     if not artifacts:
         return "returned no file and gave no reason"
     for artifact in artifacts:
         if not isinstance(artifact, Artifact):
-            return f"returned {shown(artifact)}, which is not an `Artifact`"
+            return f"returned {show_value(artifact)}, which is not an `Artifact`"
         path, text = artifact
         if not isinstance(path, str) or not isinstance(text, str):
-            return f"returned {shown(artifact)}, whose path and text are not both text"
+            return f"returned {show_value(artifact)}, whose path and text are not both text"
         if (wrong := _path_fault(path)) is not None:
-            return f"returned a file with the path {shown(path)}, {wrong}"
+            return f"returned a file with the path {show_value(path)}, {wrong}"
         try:
             text.encode("utf-16")  # takes what UTF-8 takes, in half the time
         except UnicodeEncodeError as error:
@@ -301,7 +305,7 @@ def _path_fault(path: str) -> str | None:
     return None if path.isprintable() else "which not every file system supports"
 
 
-def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, Any]:
+def _try_call(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, Any]:
     """Whether a call went through, and what it gave. Faults in our own code are OF901; exceptions
     of ours, such as the cancellation of a run, go on."""
     if is_ours(leaf):
@@ -312,7 +316,7 @@ def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, 
 
             if not is_fault(error):
                 raise
-            debug(error)
+            print_traceback(error)
             report_fault(leaf_name(leaf, ctx), error, ctx, "report this with the model")
             return False, None
     since = len(ctx.diagnostics)
@@ -325,8 +329,10 @@ def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, 
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
-        debug(error)
-        _faulty(leaf, f"failed with {exception_text(error)} (ORGFLOW_DEBUG=1 shows where)", ctx)
+        print_traceback(error)
+        _report_faulty(
+            leaf, f"failed with {exception_text(error)} (ORGFLOW_DEBUG=1 shows where)", ctx
+        )
         return False, None
 
 
@@ -339,13 +345,14 @@ class FaultyResult(TypeError):
 
     def __init__(self, leaf: Backend, method: str, result: Any, kind: type) -> None:
         super().__init__(
-            f"`{method}` of backend `{leaf.name}` returned {shown(result)}, which is not of type "
+            f"`{method}` of backend `{leaf.name}` returned {show_value(result)}, which is not "
+            "of type "
             f"`{kind.__name__}`"
         )
         self.leaf = leaf
 
 
-def given(backend: Backend, method: str, kind: type, *args: Any, **more: Any) -> Any:
+def call_guarded(backend: Backend, method: str, kind: type, *args: Any, **more: Any) -> Any:
     """The result of a backend's method: a `kind`, or `None`.
 
     Raises:
@@ -360,7 +367,7 @@ def given(backend: Backend, method: str, kind: type, *args: Any, **more: Any) ->
 _HELP = "update or uninstall the package that provides it"
 
 
-def _faulty(leaf: Frontend | Backend, what: str, ctx: PassContext) -> None:
+def _report_faulty(leaf: Frontend | Backend, what: str, ctx: PassContext) -> None:
     ctx.emit(
         FaultyLeaf, f"{leaf_name(leaf, ctx)} {what}", help=_HELP if not is_ours(leaf) else None
     )

@@ -86,17 +86,17 @@ class Filter(NamedTuple):
                 values.append(value)
         if self.since is not None:
             parts.append("at >= ?")
-            values.append(seconds(self.since))
+            values.append(seconds_since_epoch(self.since))
         if self.until is not None:
             parts.append("at < ?")
-            values.append(seconds(self.until))
+            values.append(seconds_since_epoch(self.until))
         return " AND ".join(parts), values
 
 
 EVERYTHING = Filter()
 
 
-def seconds(date: datetime) -> float:
+def seconds_since_epoch(date: datetime) -> float:
     """Seconds since 1970; a date without a zone counts as UTC."""
     return (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
 
@@ -273,8 +273,8 @@ class StoreProvider(ABC):
 
 def provider_name(location: str) -> str:
     """The name of the provider for a location: `folder` if it has no `NAME://`."""
-    found = re.match(r"([a-z][a-z0-9+.-]+)://", location)
-    return found.group(1) if found else "folder"
+    match = re.match(r"([a-z][a-z0-9+.-]+)://", location)
+    return match.group(1) if match else "folder"
 
 
 def words_of(text: str) -> list[str]:
@@ -287,5 +287,5 @@ def words_of(text: str) -> list[str]:
 
 __all__ = [
     "EVERYTHING", "Counts", "Filter", "Forgotten", "MessageStorage", "StoreError", "StoreProvider",
-    "provider_name", "seconds", "words_of",
+    "provider_name", "seconds_since_epoch", "words_of",
 ]  # fmt: skip

@@ -41,7 +41,7 @@ def pip_command() -> str:
     orgflowc often runs without an activated environment (`.venv/bin/orgflowc`), where `pip`
     installs for another Python.
     """
-    found = shutil.which("pip")
-    if not sys.executable or (found and Path(found).parent == Path(sys.executable).parent):
+    pip_path = shutil.which("pip")
+    if not sys.executable or (pip_path and Path(pip_path).parent == Path(sys.executable).parent):
         return "pip"
     return f"{shlex.quote(sys.executable)} -m pip"

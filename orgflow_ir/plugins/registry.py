@@ -74,7 +74,7 @@ class Registry:
         self._owners: dict[tuple[str, str], str] = {}
 
     @cached_property
-    def _manager(self) -> pluggy.PluginManager | None:
+    def _plugin_manager(self) -> pluggy.PluginManager | None:
         """What holds the outside plugins, `None` where nothing may be one: ours are reached without
         it, and a start of the command line is quicker without pluggy."""
         if not self._outside or not _may_have_plugins(sys.path):
@@ -88,18 +88,18 @@ class Registry:
 
     @property
     def _has_plugins(self) -> bool:
-        return self._manager is not None and bool(self._manager.list_name_plugin())
+        return self._plugin_manager is not None and bool(self._plugin_manager.list_name_plugin())
 
     def _load_outside(self, manager: pluggy.PluginManager) -> None:
         from importlib.metadata import entry_points
 
         for point in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
             try:
-                self._register(manager, point)
+                self._register_plugin(manager, point)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
                 self.broken.append((point.name, f"cannot be used: {exception_text(error)}"))
 
-    def _register(self, manager: pluggy.PluginManager, point: EntryPoint) -> None:
+    def _register_plugin(self, manager: pluggy.PluginManager, point: EntryPoint) -> None:
         """Load one plugin and register it whole. Raises whatever it raises, and `TypeError` and
         pluggy's errors where it is no plugin."""
         from pluggy import PluginValidationError
@@ -139,24 +139,24 @@ class Registry:
         hooks = {Frontend: "frontends", Backend: "backends", Agent: "agents"}
         hook = next((hook for kind, hook in hooks.items() if isinstance(leaf, kind)), None)
         owner = self._owners.get((f"orgflow_{hook}", getattr(leaf, "name", "")))
-        return None if _ours(owner) else owner
+        return None if _is_builtin(owner) else owner
 
-    def _items(self, hook: str, kind: Any) -> Iterator[tuple[str, Any]]:
+    def _list_items(self, hook: str, kind: Any) -> Iterator[tuple[str, Any]]:
         """What every plugin gives to a hook, each item with its owner: ours first. A plugin whose
         hook fails is left out, an item of it that cannot be used as well."""
         for module in sorted(BUILTINS_OF.get(hook, ())):
             yield from ((module, item) for item in _items_of(module, hook))
-        if self._manager is None:
+        if self._plugin_manager is None:
             return
-        impls = getattr(self._manager.hook, hook).get_hookimpls()
+        impls = getattr(self._plugin_manager.hook, hook).get_hookimpls()
         for impl in sorted(impls, key=lambda i: i.plugin_name):
             owner = impl.plugin_name
-            from orgflow_ir.plugins.guards import fault
+            from orgflow_ir.plugins.guards import registration_fault
 
             try:
                 with contextlib.redirect_stdout(sys.stderr):
                     items = list(impl.function())
-                    faults = [fault(item, kind) for item in items]
+                    faults = [registration_fault(item, kind) for item in items]
             except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
                 self.broken.append(
                     (owner, f"cannot be used: {hook} failed with {exception_text(error)}")
@@ -168,23 +168,23 @@ class Registry:
                 else:
                     self.broken.append((owner, f"cannot be used: {hook} returned {wrong}"))
 
-    def _table(self, hook: str, kind: Any) -> dict[str, Any]:
+    def _build_table(self, hook: str, kind: Any) -> dict[str, Any]:
         table: dict[str, Any] = {}
-        for owner, item in self._items(hook, kind):
+        for owner, item in self._list_items(hook, kind):
             first = self._owners.setdefault((hook, item.name), owner)
             if item.name not in table:
                 table[item.name] = item
             elif owner in BUILTINS:
                 raise RegistryError(f"`{item.name}` is registered by both {first} and {owner}")
             else:
-                told = f"`{item.name}`, which {first} has already registered"
-                self.broken.append((owner, f"cannot be used: {hook} returned {told}"))
+                conflict = f"`{item.name}`, which {first} has already registered"
+                self.broken.append((owner, f"cannot be used: {hook} returned {conflict}"))
         return dict(sorted(table.items()))
 
     @cached_property
     def frontends(self) -> dict[str, Frontend]:
         """Frontends by name."""
-        return self._table("orgflow_frontends", Frontend)
+        return self._build_table("orgflow_frontends", Frontend)
 
     def frontends_for(self, suffix: str) -> Mapping[str, Frontend]:
         """Frontends by name: at least those that read files with a suffix. If there are no external
@@ -193,13 +193,13 @@ class Registry:
         if "frontends" in self.__dict__ or self._has_plugins:
             return self.frontends
         modules = [module for module, suffixes in SUFFIXES.items() if suffix in suffixes]
-        found = [f for module in modules for f in _items_of(module, "orgflow_frontends")]
-        return {f.name: f for f in sorted(found, key=lambda f: f.name)}
+        frontends = [f for module in modules for f in _items_of(module, "orgflow_frontends")]
+        return {f.name: f for f in sorted(frontends, key=lambda f: f.name)}
 
     @cached_property
     def passes(self) -> dict[str, type[Pass]]:
         """Pass classes by name."""
-        return self._table("orgflow_passes", Pass)
+        return self._build_table("orgflow_passes", Pass)
 
     @property
     def outside_passes(self) -> dict[str, type[Pass]]:
@@ -212,7 +212,7 @@ class Registry:
     @cached_property
     def backends(self) -> dict[str, Backend]:
         """Backends by name."""
-        return self._table("orgflow_backends", Backend)
+        return self._build_table("orgflow_backends", Backend)
 
     def backend(self, name: str) -> Backend | None:
         """The backend with a name. If there are no external plugins, only its own module is
@@ -226,10 +226,10 @@ class Registry:
     @cached_property
     def lowerings(self) -> dict[str, tuple[RewritePattern, ...]]:
         """Lowerings that plugins add to targets, by target, in the order of their names."""
-        found: dict[str, dict[str, RewritePattern]] = {}
-        for owner, (target, lowering) in self._items("orgflow_lowerings", AddedLowering):
+        lowerings: dict[str, dict[str, RewritePattern]] = {}
+        for owner, (target, lowering) in self._list_items("orgflow_lowerings", AddedLowering):
             own = self.backends[target].target.lowerings if target in self.backends else ()
-            same = found.setdefault(target, {})
+            same = lowerings.setdefault(target, {})
             wrong = None
             if target not in self.backends:
                 wrong = f"a lowering for `{target}`, which is not a target"
@@ -240,26 +240,26 @@ class Registry:
                 self._owners["orgflow_lowerings", lowering.name] = owner
             else:
                 self.broken.append((owner, f"cannot be used: orgflow_lowerings returned {wrong}"))
-        return {t: tuple(low for _, low in sorted(ls.items())) for t, ls in found.items() if ls}
+        return {t: tuple(low for _, low in sorted(ls.items())) for t, ls in lowerings.items() if ls}
 
     @cached_property
     def agents(self) -> dict[str, Agent]:
         """Agents by name."""
         from orgflow_ir.plugins.agents import Agent
 
-        return self._table("orgflow_agents", Agent)
+        return self._build_table("orgflow_agents", Agent)
 
     @cached_property
     def reporters(self) -> dict[str, Reporter]:
         """Reporters by name."""
-        return self._table("orgflow_reporters", Reporter)
+        return self._build_table("orgflow_reporters", Reporter)
 
     @cached_property
     def stores(self) -> dict[str, StoreProvider]:
         """Providers of message stores by name."""
         from orgflow_ir.plugins.message_stores import StoreProvider
 
-        return self._table("orgflow_stores", StoreProvider)
+        return self._build_table("orgflow_stores", StoreProvider)
 
     @cached_property
     def rules(self) -> dict[str, type[Rule]]:
@@ -268,7 +268,7 @@ class Registry:
         from orgflow_ir.diagnostics.agent_rules import AGENT_RULES
         from orgflow_ir.diagnostics.message_rules import MESSAGE_RULES
 
-        found: dict[str, type[Rule]] = {
+        rules_by_code: dict[str, type[Rule]] = {
             r.code: r for r in (*CORE_RULES, *AGENT_RULES, *MESSAGE_RULES, *TARGET_RULES)
         }
         leaves = [
@@ -281,16 +281,16 @@ class Registry:
             )
             for name, leaf in table.items()
         ]
-        for owner, rules in sorted(leaves, key=lambda leaf: not _ours(leaf[0])):
+        for owner, rules in sorted(leaves, key=lambda leaf: not _is_builtin(leaf[0])):
             for rule in rules:
-                first = found.setdefault(rule.code, rule)
+                first = rules_by_code.setdefault(rule.code, rule)
                 if first is rule:
                     continue
-                told = f"{rule.code} is the code of two rules, {first.name} and {rule.name}"
-                if _ours(owner):
-                    raise RegistryError(told)
-                self.broken.append((str(owner), f"cannot explain {rule.name}: {told}"))
-        return dict(sorted(found.items()))
+                conflict = f"{rule.code} is the code of two rules, {first.name} and {rule.name}"
+                if _is_builtin(owner):
+                    raise RegistryError(conflict)
+                self.broken.append((str(owner), f"cannot explain {rule.name}: {conflict}"))
+        return dict(sorted(rules_by_code.items()))
 
     @cached_property
     def retired(self) -> dict[str, RetiredRule]:
@@ -299,20 +299,20 @@ class Registry:
             *self.frontends.values(), *self.passes.values(), *self.backends.values(),
             *self.agents.values(),
         ]  # fmt: skip
-        found = {r.code: r for leaf in leaves for r in leaf.retired}
-        return {c: r for c, r in sorted(found.items()) if c not in self.rules}
+        retired_rules = {r.code: r for leaf in leaves for r in leaf.retired}
+        return {c: r for c, r in sorted(retired_rules.items()) if c not in self.rules}
 
     @cached_property
     def named_rules(self) -> dict[str, type[Rule]]:
         """Every rule by its code and by its name, including retired ones, which map to their
         successor."""
-        found = dict(self.rules)
-        found.update((rule.name, rule) for rule in self.rules.values())
+        rules_by_name = dict(self.rules)
+        rules_by_name.update((rule.name, rule) for rule in self.rules.values())
         for old in self.retired.values():
             if old.successor in self.rules:
-                found.setdefault(old.code, self.rules[old.successor])
-                found.setdefault(old.name, self.rules[old.successor])
-        return found
+                rules_by_name.setdefault(old.code, self.rules[old.successor])
+                rules_by_name.setdefault(old.name, self.rules[old.successor])
+        return rules_by_name
 
 
 def _items_of(module: str, hook: str) -> Iterable[Any]:
@@ -340,7 +340,7 @@ def outside_culprit(error: BaseException) -> str | None:
     return next((owners[root] for root in roots if root in owners), None)
 
 
-def _ours(owner: str | None) -> bool:
+def _is_builtin(owner: str | None) -> bool:
     return owner is None or owner in BUILTINS
 
 

@@ -20,30 +20,30 @@ class GithubReporter(Reporter):
     name: ClassVar[str] = "github"
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
-        for one in order_diagnostics(diagnostics):
-            if one.suppressed is None:
-                out.write(_line(one) + "\n")
+        for finding in order_diagnostics(diagnostics):
+            if finding.suppressed is None:
+                out.write(_finding_line(finding) + "\n")
 
 
-def _line(one: Diagnostic) -> str:
+def _finding_line(finding: Diagnostic) -> str:
     properties = {}
-    if one.loc is not None:
+    if finding.loc is not None:
         # as in the repository: `./a.bpmn` is no path of a changed file
-        properties["file"] = PurePosixPath(one.loc.file.replace("\\", "/")).as_posix()
-        if one.loc.line is not None:
-            properties["line"] = str(one.loc.line)
-            if one.loc.column is not None:
-                properties["col"] = str(one.loc.column)
-    properties["title"] = f"{one.code} {one.name}"
-    text = one.message if one.help is None else f"{one.message}\n{one.help}"
-    named = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{_COMMANDS[one.severity.value]} {named}::{_message(text)}"
+        properties["file"] = PurePosixPath(finding.loc.file.replace("\\", "/")).as_posix()
+        if finding.loc.line is not None:
+            properties["line"] = str(finding.loc.line)
+            if finding.loc.column is not None:
+                properties["col"] = str(finding.loc.column)
+    properties["title"] = f"{finding.code} {finding.name}"
+    text = finding.message if finding.help is None else f"{finding.message}\n{finding.help}"
+    named = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items())
+    return f"::{_COMMANDS[finding.severity.value]} {named}::{_escape_message(text)}"
 
 
-def _message(text: str) -> str:
+def _escape_message(text: str) -> str:
     """As the runner reads it back; everything else stays as it is."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _message(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_message(text).replace(":", "%3A").replace(",", "%2C")

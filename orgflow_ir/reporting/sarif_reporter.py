@@ -72,12 +72,12 @@ class SarifReporter(Reporter):
         driver: dict[str, Any] = {"name": "orgflow"}
         if self.version is not None:
             driver["version"] = self.version
-        driver["rules"] = [self._rule(code, names[code]) for code in codes]
+        driver["rules"] = [self._rule_to_sarif(code, names[code]) for code in codes]
         seen: Counter[str] = Counter()
         run: dict[str, Any] = {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
-            "results": [self._result(d, codes.index(d.code), seen) for d in items],
+            "results": [self._result_to_sarif(d, codes.index(d.code), seen) for d in items],
         }
         if self.notes:
             noted = [{"level": "note", "message": {"text": line}} for line in self.notes]
@@ -87,7 +87,7 @@ class SarifReporter(Reporter):
         log = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
         out.write(json.dumps(log, ensure_ascii=False, indent=1) + "\n")
 
-    def _rule(self, code: str, name: str) -> dict[str, Any]:
+    def _rule_to_sarif(self, code: str, name: str) -> dict[str, Any]:
         shown: dict[str, Any] = {"id": code, "name": name}
         rule = self.rules.get(code)
         if rule is not None:
@@ -95,17 +95,17 @@ class SarifReporter(Reporter):
             shown["shortDescription"] = {"text": name.replace("-", " ")}
             full = text if len(text) <= _MOST_DESCRIPTION else f"{text[:_MOST_DESCRIPTION]}…"
             shown["fullDescription"] = {"text": full}
-            shown["help"] = {"text": text, "markdown": _markdown(text, code)}
+            shown["help"] = {"text": text, "markdown": _explanation_markdown(text, code)}
             shown["defaultConfiguration"] = {"level": _SARIF_LEVELS[rule.severity.value]}
             shown["properties"] = {"tags": [rule.category.value]}
         return shown
 
-    def _result(self, d: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
+    def _result_to_sarif(self, d: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
         result = _sarif_result(d, rule)
         file = d.loc.file if d.loc is not None else ""
         if d.trace:
-            result["codeFlows"] = [{"threadFlows": [{"locations": self._steps(d, file)}]}]
-        fix = self._fix(d, file)
+            result["codeFlows"] = [{"threadFlows": [{"locations": self._steps_to_sarif(d, file)}]}]
+        fix = self._fix_to_sarif(d, file)
         if fix is not None:
             result["fixes"] = [fix]
         key = "\n".join((file, d.code, d.element or d.message))
@@ -114,7 +114,7 @@ class SarifReporter(Reporter):
         result["partialFingerprints"] = {"orgflowFinding/v1": digest.hexdigest()[:32]}
         return result
 
-    def _steps(self, d: Diagnostic, file: str) -> list[dict[str, Any]]:
+    def _steps_to_sarif(self, d: Diagnostic, file: str) -> list[dict[str, Any]]:
         return [
             {
                 "location": {
@@ -127,32 +127,32 @@ class SarifReporter(Reporter):
             for step in d.trace
         ]
 
-    def _fix(self, d: Diagnostic, file: str) -> dict[str, Any] | None:
+    def _fix_to_sarif(self, d: Diagnostic, file: str) -> dict[str, Any] | None:
         replacements = self.replacements(d)
         if d.fix is None or not replacements:
             return None
-        title = _sentence(d.fix.title)
+        title = _full_sentence(d.fix.title)
         if d.fix.applicability != "safe":
             title += " This changes the meaning of the model."
         changes = [
             {
                 "deletedRegion": {
-                    **dict(zip(("startLine", "startColumn"), one.start, strict=True)),
-                    **dict(zip(("endLine", "endColumn"), one.end, strict=True)),
-                    "charOffset": one.chars[0],
-                    "charLength": one.chars[1] - one.chars[0],
-                    "byteOffset": one.data[0],
-                    "byteLength": one.data[1] - one.data[0],
+                    **dict(zip(("startLine", "startColumn"), replacement.start, strict=True)),
+                    **dict(zip(("endLine", "endColumn"), replacement.end, strict=True)),
+                    "charOffset": replacement.chars[0],
+                    "charLength": replacement.chars[1] - replacement.chars[0],
+                    "byteOffset": replacement.data[0],
+                    "byteLength": replacement.data[1] - replacement.data[0],
                 },
-                "insertedContent": {"text": one.text},
+                "insertedContent": {"text": replacement.text},
             }
-            for one in replacements
+            for replacement in replacements
         ]
-        change = {"artifactLocation": {"uri": _uri(file)}, "replacements": changes}
+        change = {"artifactLocation": {"uri": _file_uri(file)}, "replacements": changes}
         return {"description": {"text": title}, "artifactChanges": [change]}
 
 
-def _markdown(explanation: str, code: str) -> str:
+def _explanation_markdown(explanation: str, code: str) -> str:
     """An explanation with its sections as headings: they stand at the margin, their text does not,
     and lines of code stay lines."""
     parts = []
@@ -170,7 +170,7 @@ def _markdown(explanation: str, code: str) -> str:
 
 
 def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
-    text = " ".join(_sentence(part) for part in (d.message, d.help) if part)
+    text = " ".join(_full_sentence(part) for part in (d.message, d.help) if part)
     result: dict[str, Any] = {
         "ruleId": d.code,
         "ruleIndex": rule,
@@ -181,7 +181,11 @@ def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
     if location:
         result["locations"] = [location]
     related = [
-        {**_sarif_location(r.loc, r.element), "id": i, "message": {"text": _sentence(r.message)}}
+        {
+            **_sarif_location(r.loc, r.element),
+            "id": i,
+            "message": {"text": _full_sentence(r.message)},
+        }
         for i, r in enumerate(d.related)
     ]
     if related:
@@ -191,7 +195,7 @@ def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
     return result
 
 
-def _sentence(text: str) -> str:
+def _full_sentence(text: str) -> str:
     """A message or help as the complete sentence that SARIF asks for (3.11.1): other reporters
     show it in lower case and without a full stop. A name such as n8n stays as it is written."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
@@ -203,7 +207,7 @@ def _sentence(text: str) -> str:
 def _sarif_location(loc: SourceLocation | None, element: str | None) -> dict[str, Any]:
     location: dict[str, Any] = {}
     if loc is not None:
-        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(loc.file)}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": _file_uri(loc.file)}}
         region: dict[str, Any] = {}
         if loc.line is not None:
             region["startLine"] = loc.line
@@ -220,7 +224,7 @@ def _sarif_location(loc: SourceLocation | None, element: str | None) -> dict[str
     return location
 
 
-def _uri(file: str) -> str:
+def _file_uri(file: str) -> str:
     """A URI reference: relative paths stay relative (RFC 3986, 4.2)."""
     quoted = quote(file.replace("\\", "/"))
     return f"file://{quoted}" if quoted.startswith("/") else quoted

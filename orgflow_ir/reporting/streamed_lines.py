@@ -28,30 +28,30 @@ class StreamedLines:
             with open(self.path, "rb") as file:
                 if not file.seekable():
                     return None
-                start = _begin(file, loc)
+                start = _line_begin(file, loc)
                 if start is None:
                     return None
                 file.seek(start)
-                found = file.readline(MOST_LINE + 1)
+                line = file.readline(MOST_LINE + 1)
         except (OSError, ValueError):  # an excerpt is no reason to fail: the file may be gone
             return None
-        if not found or len(found) > MOST_LINE:
+        if not line or len(line) > MOST_LINE:
             return None
         try:
-            return found.decode("utf-8-sig").rstrip("\r\n")
+            return line.decode("utf-8-sig").rstrip("\r\n")
         except UnicodeDecodeError:
             return None
 
 
-def _begin(file: BinaryIO, loc: SourceLocation) -> int | None:
+def _line_begin(file: BinaryIO, loc: SourceLocation) -> int | None:
     """Where the line of a place begins."""
     if loc.span is not None:
         # The line break before the span, within the longest line that is shown.
         first = max(loc.span[0] - MOST_LINE, 0)
         file.seek(first)
         before = file.read(loc.span[0] - first)
-        found = before.rfind(b"\n")
-        return None if found < 0 and first > 0 else first + found + 1
+        line_end = before.rfind(b"\n")
+        return None if line_end < 0 and first > 0 else first + line_end + 1
     assert loc.line is not None
     left, at = loc.line - 1, 0  # line breaks still to pass, and the offset that is reached
     while left:

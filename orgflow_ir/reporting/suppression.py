@@ -39,18 +39,20 @@ class Suppression(NamedTuple):
     loc: SourceLocation | None = None
     holder: str | None = None
 
-    def covers(self, found: Diagnostic, labels: Mapping[str, str]) -> bool:
+    def covers(self, finding: Diagnostic, labels: Mapping[str, str]) -> bool:
         """Whether it applies to a finding."""
-        if found.code != self.code:
+        if finding.code != self.code:
             return False
         if self.elements is None and not self.labels:
             return True
-        if found.element is None:
+        if finding.element is None:
             return False
-        return found.element in (self.elements or ()) or labels.get(found.element) in self.labels
+        return (
+            finding.element in (self.elements or ()) or labels.get(finding.element) in self.labels
+        )
 
 
-def faults(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | None:
+def find_fault(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | None:
     """The fault of a suppression, for a message; `None` if it is valid.
 
     `rules` maps every code and name to its rule (`Registry.named_rules`).
@@ -71,10 +73,10 @@ def in_model(
     """The suppressions in a model; emits OF006 for each unreadable one. `rules` are
     `Registry.named_rules`."""
     result: list[Suppression] = []
-    for element, inside in _carriers(model):
+    for element, inside in _list_carriers(model):
         text = next(value for key, value in element.extra if key == KEY)
-        for name, reason in _entries(text, rules):
-            wrong = faults(name, reason, rules)
+        for name, reason in _list_entries(text, rules):
+            wrong = find_fault(name, reason, rules)
             if wrong is not None:
                 ctx.emit(
                     FaultySuppression,
@@ -96,62 +98,62 @@ def in_model(
     return tuple(result)
 
 
-def _entries(text: str, rules: Mapping[str, type[Rule]]) -> Iterator[tuple[str, str]]:
+def _list_entries(text: str, rules: Mapping[str, type[Rule]]) -> Iterator[tuple[str, str]]:
     """`OF203: why; N8N001: why` in pairs; a part that begins with no rule belongs to the reason
     before it (so does one that begins like a plugin's code that nothing has: a ticket's number)."""
-    found: list[tuple[str, str]] = []
+    entries: list[tuple[str, str]] = []
     for part in text.split(";"):
         match = re.fullmatch(_ENTRY, part)
         own = match is not None and (match[1] in rules or match[1].startswith("OF"))
         if match is not None and (
-            not found or (match[2] is not None and (own or match[1].islower()))
+            not entries or (match[2] is not None and (own or match[1].islower()))
         ):
-            found.append((match[1], (match[2] or "").strip()))
-        elif found:
-            name, reason = found[-1]
-            found[-1] = (name, f"{reason};{part}".strip("; "))
+            entries.append((match[1], (match[2] or "").strip()))
+        elif entries:
+            name, reason = entries[-1]
+            entries[-1] = (name, f"{reason};{part}".strip("; "))
         elif part.strip():
-            found.append((part.strip().partition(":")[0], ""))
-    return iter(found)
+            entries.append((part.strip().partition(":")[0], ""))
+    return iter(entries)
 
 
-def _carriers(model: Model) -> Iterator[tuple[Element, frozenset[str]]]:
+def _list_carriers(model: Model) -> Iterator[tuple[Element, frozenset[str]]]:
     """Elements with the attribute, each with the ids of all that is in it."""
-    if _has(model):
+    if _has_suppression(model):
         yield model, frozenset()
     for pool in model.pools:
-        if _has(pool):
+        if _has_suppression(pool):
             process = [p for p in model.processes if p.id == pool.process]
-            yield pool, frozenset((pool.id, *(i for p in process for i in _inside(p))))
+            yield pool, frozenset((pool.id, *(i for p in process for i in _ids_inside(p))))
     for flow in model.message_flows:
-        if _has(flow):
+        if _has_suppression(flow):
             yield flow, frozenset((flow.id,))
     for scope in model.scopes():
-        if _has(scope):
-            yield scope, frozenset(_inside(scope))
+        if _has_suppression(scope):
+            yield scope, frozenset(_ids_inside(scope))
         for item in (*scope.nodes, *scope.flows):
-            if _has(item) and not isinstance(item, SubProcess):
+            if _has_suppression(item) and not isinstance(item, SubProcess):
                 yield item, frozenset((item.id,))
 
 
-def _has(element: Element) -> bool:
+def _has_suppression(element: Element) -> bool:
     return any(key == KEY for key, _ in element.extra)
 
 
-def _inside(scope: Element) -> Iterator[str]:
+def _ids_inside(scope: Element) -> Iterator[str]:
     yield scope.id
     for node in getattr(scope, "nodes", ()):
-        yield from _inside(node)
+        yield from _ids_inside(node)
     for flow in getattr(scope, "flows", ()):
         yield flow.id
 
 
 def carries_any(model: Model) -> bool:
     """Whether some element has the attribute."""
-    return next(_carriers(model), None) is not None
+    return next(_list_carriers(model), None) is not None
 
 
-def mark(
+def mark_suppressed(
     diagnostics: Iterable[Diagnostic],
     suppressions: Sequence[Suppression],
     labels: Mapping[str, str],
@@ -160,12 +162,12 @@ def mark(
     that were used."""
     result: list[Diagnostic] = []
     used: set[int] = set()
-    for found in diagnostics:
-        at = next((i for i, s in enumerate(suppressions) if s.covers(found, labels)), None)
+    for finding in diagnostics:
+        at = next((i for i, s in enumerate(suppressions) if s.covers(finding, labels)), None)
         if at is not None:
-            used.update(i for i, s in enumerate(suppressions) if s.covers(found, labels))
-            found = found.replace(suppressed=suppressions[at].reason)
-        result.append(found)
+            used.update(i for i, s in enumerate(suppressions) if s.covers(finding, labels))
+            finding = finding.replace(suppressed=suppressions[at].reason)
+        result.append(finding)
     return result, used
 
 

@@ -28,7 +28,7 @@ BRIEF = 8
 """Number of lines in a brief report, if errors and warnings leave room."""
 
 _HARD = "\x00"
-"""Marks a space at which lines do not break; `printable` removes it from all text."""
+"""Marks a space at which lines do not break; `make_printable` removes it from all text."""
 
 _COLOURS = {"error": "1;31", "warning": "1;33", "info": "1;36", "dim": "2", "bold": "1"}
 
@@ -37,27 +37,27 @@ _SHORT = 32
 """Longest label, with its quotes, that stays on one line."""
 
 
-def _unbroken(label: re.Match[str]) -> str:
+def _keep_together(label: re.Match[str]) -> str:
     return label[0].replace(" ", _HARD) if len(label[0]) <= _SHORT else label[0]
 
 
-def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> str:
+def summarise_findings(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> str:
     """`2 errors, 1 warning in order.bpmn`; infos are counted only if there is no other finding."""
     diagnostics = list(diagnostics)
-    found = count_severities(diagnostics)
-    hidden = found.pop("suppressed", 0)
-    shown = [(n, word) for word, n in found.items() if n and word != "info"]
-    shown = shown or [(n, word) for word, n in found.items() if n]
-    said = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in shown) or "nothing found"
-    said += f", {hidden} suppressed" if hidden else ""
+    numbers = count_severities(diagnostics)
+    hidden = numbers.pop("suppressed", 0)
+    shown = [(n, word) for word, n in numbers.items() if n and word != "info"]
+    shown = shown or [(n, word) for word, n in numbers.items() if n]
+    counted = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in shown) or "nothing found"
+    counted += f", {hidden} suppressed" if hidden else ""
     names = list(dict.fromkeys(inputs))
     if not names:
-        return said
+        return counted
     if len(names) == 1:
-        return f"{said} in {printable(names[0])}"
-    told = {d.loc.file if d.loc else None for d in diagnostics if d.suppressed is None}
-    part = 0 if None in told else len(told.intersection(names))
-    return f"{said} in {f'{part} of ' if part else ''}{len(names)} files"
+        return f"{counted} in {make_printable(names[0])}"
+    files = {d.loc.file if d.loc else None for d in diagnostics if d.suppressed is None}
+    part = 0 if None in files else len(files.intersection(names))
+    return f"{counted} in {f'{part} of ' if part else ''}{len(names)} files"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,28 +85,30 @@ class TextReporter(Reporter):
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         items = order_diagnostics(diagnostics)
-        told = [d for d in items if d.suppressed is None or self.verbose]
+        reported = [d for d in items if d.suppressed is None or self.verbose]
         in_full = not self.brief or self.verbose
-        infos = [d for d in told if d.severity is Severity.INFO]
-        shown = told if in_full and not self.quiet else told[: len(told) - len(infos)]
+        infos = [d for d in reported if d.severity is Severity.INFO]
+        shown = reported if in_full and not self.quiet else reported[: len(reported) - len(infos)]
         spaced = in_full or any(d.severity is Severity.ERROR for d in shown)
         written = 0
         helped: set[tuple[str, str | None]] = set()
-        for item, more in self._folded(shown):
+        for item, more in self._fold_alike(shown):
             again = not in_full and item.help is not None and (item.code, item.help) in helped
             helped.add((item.code, item.help))
-            lines = list(self._lines(item, excerpt=spaced and not again, help_=not again))
+            lines = list(self._finding_lines(item, excerpt=spaced and not again, help_=not again))
             if more:
-                lines.append(self._paint("dim", f"  and {more} more {item.code} (-v shows them)"))
+                lines.append(
+                    self._paint_text("dim", f"  and {more} more {item.code} (-v shows them)")
+                )
             written += len(lines)
             out.writelines(f"{line.rstrip()}\n" for line in (*lines, *([""] if spaced else [])))
         if self.quiet:
             return
-        ending = self._ending(items)
-        rows = [] if in_full else self._rows(infos, BRIEF - written - len(ending))
+        ending = self._ending_lines(items)
+        rows = [] if in_full else self._rule_rows(infos, BRIEF - written - len(ending))
         out.writelines(f"{line}\n" for line in (*rows, *ending))
 
-    def _rows(self, infos: Sequence[Diagnostic], room: int) -> Iterator[str]:
+    def _rule_rows(self, infos: Sequence[Diagnostic], room: int) -> Iterator[str]:
         """A line a rule with the number of its findings and the first of them, in at most `room`
         lines; the most frequent rules first."""
         by_code: dict[str, list[Diagnostic]] = {}
@@ -117,28 +119,32 @@ class TextReporter(Reporter):
         wide = len(str(len(groups[0]))) if groups else 0
         for group in shown:
             first = group[0]
-            text = f"{len(group):>{wide}} {first.name} ({first.code}): {printable(first.message)}"
-            yield _cut(text, self.width)
+            text = (
+                f"{len(group):>{wide}} {first.name} ({first.code}): {make_printable(first.message)}"
+            )
+            yield _cut_text(text, self.width)
         rest = groups[len(shown) :]
         if rest and room > 0:
             named = ", ".join(f"{len(group)} {group[0].name} ({group[0].code})" for group in rest)
-            yield _cut(named, self.width)
+            yield _cut_text(named, self.width)
 
-    def _ending(self, items: Sequence[Diagnostic]) -> list[str]:
+    def _ending_lines(self, items: Sequence[Diagnostic]) -> list[str]:
         """The summary: what was found, and where the command states it, what was made and what to
         do next."""
         if self.outcome is None:
-            return [summary(items, self.inputs)] if items or self.inputs else []
-        made, after = self.outcome
-        found = count_severities(items)
-        hidden = found.pop("suppressed", 0)
-        said = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for word, n in found.items() if n)
-        said = said or "no findings"
-        said += f", {hidden} suppressed" if hidden else ""
-        more = " (-v: all)" if found.get("info") and self.brief and not self.verbose else ""
-        return self._wrap(f"{made}: {said}{more}" + (f"; {after}" if after else ""), "", "  ")
+            return [summarise_findings(items, self.inputs)] if items or self.inputs else []
+        outcome_text, after = self.outcome
+        numbers = count_severities(items)
+        hidden = numbers.pop("suppressed", 0)
+        counted = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for word, n in numbers.items() if n)
+        counted = counted or "no findings"
+        counted += f", {hidden} suppressed" if hidden else ""
+        more = " (-v: all)" if numbers.get("info") and self.brief and not self.verbose else ""
+        return self._wrap_text(
+            f"{outcome_text}: {counted}{more}" + (f"; {after}" if after else ""), "", "  "
+        )
 
-    def _folded(self, items: list[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
+    def _fold_alike(self, items: list[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
         """The diagnostics to show, each with the number of its like left out after it."""
         alike: dict[tuple[str, Severity], int] = {}
         for d in items:
@@ -154,12 +160,12 @@ class TextReporter(Reporter):
                 folded.add(key)
                 yield d, alike[key] - 1
 
-    def _paint(self, style: str, text: str) -> str:
+    def _paint_text(self, style: str, text: str) -> str:
         return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if self.colour else text
 
-    def _wrap(self, text: str, first: str, rest: str) -> list[str]:
+    def _wrap_text(self, text: str, first: str, rest: str) -> list[str]:
         # A short label stays on one line: its spaces are hidden from the wrapping.
-        whole = re.sub(r"`[^`]+`", _unbroken, printable(text))
+        whole = re.sub(r"`[^`]+`", _keep_together, make_printable(text))
         lines = textwrap.wrap(
             whole,
             self.width,
@@ -170,42 +176,50 @@ class TextReporter(Reporter):
         )
         return [line.replace(_HARD, " ") for line in lines]
 
-    def _lines(self, d: Diagnostic, *, excerpt: bool = True, help_: bool = True) -> Iterator[str]:
-        place = f"{self._paint('bold', printable(str(d.loc)))}: " if d.loc is not None else ""
-        word = self._paint(d.severity.value, d.severity.value)
+    def _finding_lines(
+        self, d: Diagnostic, *, excerpt: bool = True, help_: bool = True
+    ) -> Iterator[str]:
+        place = (
+            f"{self._paint_text('bold', make_printable(str(d.loc)))}: " if d.loc is not None else ""
+        )
+        word = self._paint_text(d.severity.value, d.severity.value)
         if d.suppressed is not None:
-            word = self._paint("dim", f"suppressed {d.severity.value}")
+            word = self._paint_text("dim", f"suppressed {d.severity.value}")
         yield f"{place}{word} {d.code} [{d.name}]"
-        yield from self._wrap(d.message, "  ", "  ")
+        yield from self._wrap_text(d.message, "  ", "  ")
         if excerpt:
-            yield from self._excerpt(d.loc)
+            yield from self._excerpt_lines(d.loc)
         for related in d.related:
             where = f"{related.loc}: " if related.loc is not None else ""
-            yield from self._wrap(where + related.message, "  also: ", "        ")
+            yield from self._wrap_text(where + related.message, "  also: ", "        ")
         if d.trace:
-            yield from self._wrap(self._trace(d), "  run: ", "       ")
+            yield from self._wrap_text(self._trace_text(d), "  run: ", "       ")
         if d.help and help_:
-            yield from self._wrap(d.help, "  help: ", "        ")
+            yield from self._wrap_text(d.help, "  help: ", "        ")
         if d.suppressed is not None:
-            yield from self._wrap(d.suppressed, "  accepted: ", "            ")
+            yield from self._wrap_text(d.suppressed, "  accepted: ", "            ")
         if d.fix is not None:
-            yield from self._wrap(f"{d.fix.title} ({d.fix.applicability})", "  fix: ", "       ")
+            yield from self._wrap_text(
+                f"{d.fix.title} ({d.fix.applicability})", "  fix: ", "       "
+            )
 
-    def _trace(self, d: Diagnostic) -> str:
+    def _trace_text(self, d: Diagnostic) -> str:
         """The run as people tell it: what has a name, and which way was taken."""
         labels = self.labels.get(d.loc.file if d.loc is not None else "", {})
-        told = [text for step in _tellable(d.trace, labels) if (text := _step(*step, labels))]
-        if told:
-            return " → ".join(told)
+        steps = [
+            text for step in _tellable_steps(d.trace, labels) if (text := _step_text(*step, labels))
+        ]
+        if steps:
+            return " → ".join(steps)
         file = d.loc.file if d.loc is not None else ""  # nothing has a label
-        return " → ".join(self.name_of(file, element) for element in _elements(d.trace))
+        return " → ".join(self.name_of(file, element) for element in _list_elements(d.trace))
 
-    def _excerpt(self, loc: SourceLocation | None) -> Iterator[str]:
+    def _excerpt_lines(self, loc: SourceLocation | None) -> Iterator[str]:
         if loc is None or loc.line is None:
             return
         source = self.sources.get(loc.file)
         if source is None or isinstance(source, bytes):
-            text = _line(source, loc.line)
+            text = _read_line(source, loc.line)
         else:
             text = source.line(loc)
         if text is None:
@@ -216,17 +230,19 @@ class TextReporter(Reporter):
             column = loc.column
         number = str(loc.line)
         room = max(self.width - len(number) - 5, 20)
-        shown, caret = _window(text, column, room)
-        yield self._paint("dim", f"  {number} | ") + shown
+        shown, caret = _cut_window(text, column, room)
+        yield self._paint_text("dim", f"  {number} | ") + shown
         if caret is not None:
-            yield self._paint("dim", f"  {' ' * len(number)} | ") + " " * caret + "^"
+            yield self._paint_text("dim", f"  {' ' * len(number)} | ") + " " * caret + "^"
 
 
-def _tellable(trace: Iterable[Step], labels: Mapping[str, str]) -> Iterator[tuple[Step, str, bool]]:
+def _tellable_steps(
+    trace: Iterable[Step], labels: Mapping[str, str]
+) -> Iterator[tuple[Step, str, bool]]:
     """The steps that have something to tell, each with what is said of it (`begins`, `is done`
     where other steps are told between the two) and whether it has been told before."""
-    steps = [s for s in trace if _names(s, labels)]
-    told: set[tuple[str, int]] = set()
+    steps = [s for s in trace if _has_name(s, labels)]
+    steps_told: set[tuple[str, int]] = set()
     begun: set[tuple[str, int]] = set()
     for i, step in enumerate(steps):
         key = step.element, step.instance
@@ -236,14 +252,14 @@ def _tellable(trace: Iterable[Step], labels: Mapping[str, str]) -> Iterator[tupl
                 continue  # told at once
             begun.add(key)
         says = {"open": "begins", "done": "is done" if key in begun else ""}.get(step.action, "")
-        again = key in told and says != "is done"
-        told.add(key)
+        again = key in steps_told and says != "is done"
+        steps_told.add(key)
         if step.action != "open":
             begun.discard(key)
         yield step, says, again
 
 
-def _elements(trace: Sequence[Step]) -> Iterator[str]:
+def _list_elements(trace: Sequence[Step]) -> Iterator[str]:
     """The elements of a run in order, one that waits once."""
     for step, after in zip(trace, (*trace[1:], None), strict=True):
         done = after is not None and after.action == "done" and after.element == step.element
@@ -251,24 +267,24 @@ def _elements(trace: Sequence[Step]) -> Iterator[str]:
             yield step.element
 
 
-def _names(step: Step, labels: Mapping[str, str]) -> bool:
+def _has_name(step: Step, labels: Mapping[str, str]) -> bool:
     """Whether a step has a name, or takes a way that has one."""
     name = labels.get(step.element, step.element)
     named = name != step.element or step.element not in labels
     return named or any(labels.get(f, f) != f for f in step.taken)
 
 
-def _step(step: Step, says: str, again: bool, labels: Mapping[str, str]) -> str:
+def _step_text(step: Step, says: str, again: bool, labels: Mapping[str, str]) -> str:
     name = labels.get(step.element, step.element)
-    ways = [w for f in step.taken if (w := labels.get(f, f)) != f]
-    takes = " and ".join(f"`{w}`" for w in ways)
+    flow_labels = [w for f in step.taken if (w := labels.get(f, f)) != f]
+    takes = " and ".join(f"`{w}`" for w in flow_labels)
     if name == step.element and step.element in labels:
         return f"takes {takes}"
-    words = [f"`{name}`", says, "again" if again else "", f"takes {takes}" if ways else ""]
+    words = [f"`{name}`", says, "again" if again else "", f"takes {takes}" if flow_labels else ""]
     return " ".join(w for w in words if w)
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """`text` on one line, with control characters made visible, since a label must not control the
     terminal."""
     folded = re.sub(r"[\t\n\r\f\v ]+", " ", text)
@@ -281,7 +297,7 @@ def printable(text: str) -> str:
     )
 
 
-def _cut(text: str, width: int) -> str:
+def _cut_text(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
@@ -302,7 +318,7 @@ def _as_utf8(data: bytes) -> bytes:
         return data
 
 
-def _line(data: bytes | None, number: int) -> str | None:
+def _read_line(data: bytes | None, number: int) -> str | None:
     if data is None:
         return None
     data = _as_utf8(data)
@@ -315,7 +331,7 @@ def _line(data: bytes | None, number: int) -> str | None:
     return data[at : end if end >= 0 else len(data)].decode("utf-8", "replace").rstrip("\r")
 
 
-def _window(text: str, column: int | None, room: int) -> tuple[str, int | None]:
+def _cut_window(text: str, column: int | None, room: int) -> tuple[str, int | None]:
     """The part of a line that fits into `room` columns, without its indentation, and where in it
     the caret stands."""
     at = len(text) - len(text.lstrip()) if column is None else min(column - 1, len(text))

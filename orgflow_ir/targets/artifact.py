@@ -66,7 +66,7 @@ class Part(NamedTuple):
         return self.role not in PASSIVE_ROLES
 
 
-def pointer(*keys: str | int) -> str:
+def json_pointer(*keys: str | int) -> str:
     """A place in a JSON file, as a JSON Pointer (RFC 6901)."""
     return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
@@ -110,7 +110,7 @@ class SourceMap:
     @cached_property
     def silent(self) -> tuple[str, ...]:
         """Source elements without any part, in model order."""
-        return tuple(id for id in _sources(self._model) if id not in self._by_element)
+        return tuple(id for id in _list_sources(self._model) if id not in self._by_element)
 
     def of_element(self, element: str) -> tuple[Part, ...]:
         """The parts of a source element, those that stand for it first."""
@@ -122,18 +122,18 @@ class SourceMap:
 
     @cached_property
     def _by_element(self) -> Mapping[str, tuple[Part, ...]]:
-        found: dict[str, list[Part]] = {}
+        parts: dict[str, list[Part]] = {}
         for part in self.parts:
             for element in part.elements:
-                found.setdefault(element, []).append(part)
-        return {e: tuple(sorted(p, key=lambda part: not part.stands)) for e, p in found.items()}
+                parts.setdefault(element, []).append(part)
+        return {e: tuple(sorted(p, key=lambda part: not part.stands)) for e, p in parts.items()}
 
     @cached_property
     def _by_place(self) -> Mapping[tuple[str, str], Part]:
         return {(part.artifact, part.place): part for part in self.parts}
 
 
-def _sources(model: Model) -> tuple[str, ...]:
+def _list_sources(model: Model) -> tuple[str, ...]:
     return tuple(dict.fromkeys(id for e in all_elements(model) for id in source_ids(e)))
 
 
@@ -185,7 +185,7 @@ class Emitted:
         """Emitted files whose parts are not distinguished, so that each file as a whole stands for
         everything."""
 
-        def parts() -> list[Part]:
-            return [Part(artifact.path, "", "file", _sources(model)) for artifact in artifacts]
+        def list_parts() -> list[Part]:
+            return [Part(artifact.path, "", "file", _list_sources(model)) for artifact in artifacts]
 
-        return cls(artifacts, SourceMap(model, parts))
+        return cls(artifacts, SourceMap(model, list_parts))

@@ -121,10 +121,10 @@ class Comparison(NamedTuple):
     def verdict(self) -> Verdict:
         """The worst of all parts; a part that only one version has is a different behaviour."""
         order: tuple[Verdict, ...] = ("same", "bounded", "unknown", "different")
-        found: list[Verdict] = [
+        verdicts: list[Verdict] = [
             "different" if part.behaviour is None else part.behaviour.verdict for part in self.parts
         ]
-        return max(found, key=order.index, default="same")
+        return max(verdicts, key=order.index, default="same")
 
     @property
     def layout_only(self) -> bool:
@@ -144,11 +144,11 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         "verdict": comparison.verdict,
         "layout_only": comparison.layout_only,
         "notes": list(comparison.notes),
-        "parts": list(map(_part, comparison.parts)),
+        "parts": list(map(_part_to_json, comparison.parts)),
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part_to_json(part: Part) -> dict[str, Any]:
     behaviour = part.behaviour
     return {
         "old": part.old,
@@ -167,7 +167,7 @@ def _part(part: Part) -> dict[str, Any]:
     }
 
 
-def problems(comparison: Comparison) -> Iterator[str]:
+def list_problems(comparison: Comparison) -> Iterator[str]:
     """One line for each difference, for short messages."""
     for part in comparison.parts:
         if part.behaviour is None:

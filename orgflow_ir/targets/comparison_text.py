@@ -28,20 +28,20 @@ def comparison_text(comparison: Comparison, width: int = 80) -> str:
     """The whole comparison; empty if nothing differs. `width` in columns."""
     lines: list[str] = []
     for note in comparison.notes:
-        lines += [*_wrap(f"note: {note}", width, ""), ""]
+        lines += [*_wrap_text(f"note: {note}", width, ""), ""]
     shown = [part for part in comparison.parts if part.differs or not comparison.layout_only]
     for part in shown:
-        lines += [*_part(part, width, single=len(comparison.parts) == 1), ""]
+        lines += [*_part_lines(part, width, single=len(comparison.parts) == 1), ""]
     if comparison.layout_only:
         lines.append("only layout differs: positions, ids or order")
     elif not comparison.differs:
-        lines.append(_summary(comparison))
+        lines.append(_summarise_comparison(comparison))
     while lines and not lines[-1]:
         lines.pop()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _summary(comparison: Comparison) -> str:
+def _summarise_comparison(comparison: Comparison) -> str:
     if comparison.verdict == "bounded":
         return "no difference was found"
     if comparison.verdict == "unknown":
@@ -49,7 +49,7 @@ def _summary(comparison: Comparison) -> str:
     return "no difference"
 
 
-def _part(part: Part, width: int, *, single: bool) -> Iterator[str]:
+def _part_lines(part: Part, width: int, *, single: bool) -> Iterator[str]:
     name = _one_line(part.name) or "workflow"
     if part.behaviour is None:
         which = "old" if part.new is None else "new"
@@ -58,12 +58,12 @@ def _part(part: Part, width: int, *, single: bool) -> Iterator[str]:
     if not part.differs and not single and part.behaviour.verdict == "same":
         yield f"{name}: no difference"
         return
-    yield from _wrap(f"{name}: {_verdict(part, part.behaviour)}", width, "")
-    yield from _behaviour(part.behaviour, width)
-    yield from _changes(part.changes, width)
+    yield from _wrap_text(f"{name}: {_verdict_text(part, part.behaviour)}", width, "")
+    yield from _behaviour_lines(part.behaviour, width)
+    yield from _change_groups(part.changes, width)
 
 
-def _verdict(part: Part, behaviour: Behaviour) -> str:
+def _verdict_text(part: Part, behaviour: Behaviour) -> str:
     moved = any(
         c.kind in ("added", "removed") and c.what in ("node", "element") for c in part.changes
     )
@@ -83,10 +83,10 @@ def _verdict(part: Part, behaviour: Behaviour) -> str:
 # -- runs ----------------------------------------------------------------------------------------
 
 
-def _behaviour(behaviour: Behaviour, width: int) -> Iterator[str]:
+def _behaviour_lines(behaviour: Behaviour, width: int) -> Iterator[str]:
     if behaviour.verdict != "different":
         return
-    yield from _wrap(behaviour.reason, width, "  ")
+    yield from _wrap_text(behaviour.reason, width, "  ")
     if not behaviour.run:
         return
     yield ""
@@ -102,12 +102,12 @@ def _behaviour(behaviour: Behaviour, width: int) -> Iterator[str]:
         if isinstance(row, int):
             yield f"    … {row} more steps on both sides"
             continue
-        old, new = (_cut(_one_line(text), column - 2) for text in (row.old, row.new))
+        old, new = (_cut_line(_one_line(text), column - 2) for text in (row.old, row.new))
         mark = " " if row.same and row.old and row.new else "·" if row.same else "≠"
         yield f"  {mark} {old:<{column}}{new}"
 
 
-def _cut(text: str, width: int) -> str:
+def _cut_line(text: str, width: int) -> str:
     """A long line loses its middle: a name's end and the branch taken are what tell it apart."""
     if len(text) <= width:
         return text
@@ -118,7 +118,7 @@ def _cut(text: str, width: int) -> str:
 # -- changes -------------------------------------------------------------------------------------
 
 
-def _changes(changes: Iterable[Change], width: int) -> Iterator[str]:
+def _change_groups(changes: Iterable[Change], width: int) -> Iterator[str]:
     groups: dict[str, list[Change]] = {}
     for change in changes:
         groups.setdefault(change.what, []).append(change)
@@ -129,30 +129,30 @@ def _changes(changes: Iterable[Change], width: int) -> Iterator[str]:
         for change in items:
             shown[change.name] = shown.get(change.name, 0) + 1
             if shown[change.name] <= _MOST:
-                yield from _change(change, width)
+                yield from _change_lines(change, width)
         for name, count in shown.items():
             if count > _MOST:
                 yield f"      and {count - _MOST} more of `{name}`"
 
 
-def _change(change: Change, width: int) -> Iterator[str]:
+def _change_lines(change: Change, width: int) -> Iterator[str]:
     sign = _SIGNS[change.kind]
     name = _one_line(change.name)
     detail = _one_line(change.detail)
     if change.kind == "renamed":
-        said = f"`{_one_line(change.old or '')}` is now `{_one_line(change.new or '')}`"
-        yield from _wrap(f"{sign} {said}{f', {detail}' if detail else ''}", width, "    ")
+        renaming = f"`{_one_line(change.old or '')}` is now `{_one_line(change.new or '')}`"
+        yield from _wrap_text(f"{sign} {renaming}{f', {detail}' if detail else ''}", width, "    ")
         return
     value = change.new if change.new is not None else change.old
     if change.kind in ("added", "removed") and change.what in ("node", "element", "connection"):
         kind = f" ({value})" if value and value != change.name else ""
-        yield from _wrap(f"{sign} {name}{kind} {detail}", width, "    ")
+        yield from _wrap_text(f"{sign} {name}{kind} {detail}", width, "    ")
         return
-    yield from _wrap(f"{sign} {name}{f': {detail}' if detail else ''}", width, "    ")
-    yield from _values(change.old, change.new, width)
+    yield from _wrap_text(f"{sign} {name}{f': {detail}' if detail else ''}", width, "    ")
+    yield from _value_lines(change.old, change.new, width)
 
 
-def _values(old: str | None, new: str | None, width: int) -> Iterator[str]:
+def _value_lines(old: str | None, new: str | None, width: int) -> Iterator[str]:
     before = [] if old is None else old.splitlines() or [""]
     after = [] if new is None else new.splitlines() or [""]
     if len(before) > 1 or len(after) > 1:
@@ -164,14 +164,14 @@ def _values(old: str | None, new: str | None, width: int) -> Iterator[str]:
     else:
         lines = [*(f"- {line}" for line in before), *(f"+ {line}" for line in after)]
     if len(lines) == 2 and max(map(len, lines)) > width - 8:
-        lines = _aligned(lines[0], lines[1])
+        lines = _align_lines(lines[0], lines[1])
     for line in lines[:_LINES]:
-        yield "        " + _cut(_printable(line), width - 8)
+        yield "        " + _cut_line(_escape_control(line), width - 8)
     if len(lines) > _LINES:
         yield f"        … {len(lines) - _LINES} more lines"
 
 
-def _aligned(old: str, new: str) -> list[str]:
+def _align_lines(old: str, new: str) -> list[str]:
     """Two long lines without most of what they have in common at the beginning."""
     same = 2
     while same < min(len(old), len(new)) and old[same] == new[same]:
@@ -182,11 +182,11 @@ def _aligned(old: str, new: str) -> list[str]:
     return [f"{line[:2]}…{line[2 + left_out :]}" for line in (old, new)]
 
 
-def _wrap(text: str, width: int, indent: str) -> list[str]:
+def _wrap_text(text: str, width: int, indent: str) -> list[str]:
     import textwrap
 
     return textwrap.wrap(
-        _printable(text),
+        _escape_control(text),
         width,
         initial_indent=indent,
         subsequent_indent=f"{indent}  ",
@@ -196,9 +196,9 @@ def _wrap(text: str, width: int, indent: str) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(_printable(text).split())
+    return " ".join(_escape_control(text).split())
 
 
-def _printable(text: str) -> str:
+def _escape_control(text: str) -> str:
     """Control characters of a file shown as such, so that no name can drive a terminal."""
     return "".join(c if c.isprintable() or c in " \n" else f"\\x{ord(c):02x}" for c in text)

@@ -10,7 +10,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.context import PassContext
-from orgflow_ir.pipeline.value_texts import shown
+from orgflow_ir.pipeline.value_texts import show_value
 
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
@@ -73,10 +73,10 @@ class RewritePattern(ABC):
 
     def takes(self, construct: str) -> bool:
         """Whether `consumes` covers a construct."""
-        return any(covers(prefix, construct) for prefix in self.consumes)
+        return any(covers_construct(prefix, construct) for prefix in self.consumes)
 
 
-def covers(prefix: str, construct: str) -> bool:
+def covers_construct(prefix: str, construct: str) -> bool:
     """Whether a dotted prefix covers a construct: `task` covers `task` and `task.user`."""
     return construct == prefix or construct.startswith(prefix + ".")
 
@@ -118,7 +118,7 @@ def rewrite_all(
         if note is None and not edited:
             continue
         if note is not None and not isinstance(note, str):  # a plugin's need not be text
-            raise PatternError(f"returned {shown(note)}, which is not a note")
+            raise PatternError(f"returned {show_value(note)}, which is not a note")
         if note is None or not note.strip():
             raise PatternError("rewrote something without returning a note")
         if not edited:

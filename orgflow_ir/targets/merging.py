@@ -80,7 +80,7 @@ def merging_text(merging: Merging) -> str:
         state = "conflicts" if part.conflicts else "new" if part.new else "merged"
         lines.append(f"{state:<10} `{part.name}`")
         for origin, words in (("model", "from the model"), ("workflow", "kept from the workflow")):
-            found = [one.text for one in part.changes if one.origin == origin]
-            lines += [f"  {words}:", *(f"    {text}" for text in found)] if found else []
+            texts = [change.text for change in part.changes if change.origin == origin]
+            lines += [f"  {words}:", *(f"    {text}" for text in texts)] if texts else []
         lines += [f"  conflict: {conflict}" for conflict in part.conflicts]
     return "".join(f"{line}\n" for line in lines)

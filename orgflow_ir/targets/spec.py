@@ -102,9 +102,9 @@ class TargetSpec:
         """The verdict on a construct by its longest declared prefix."""
         parts = construct.split(".")
         for end in range(len(parts), 0, -1):
-            found = self.constructs.get(".".join(parts[:end]))
-            if found is not None:
-                return found
+            legality = self.constructs.get(".".join(parts[:end]))
+            if legality is not None:
+                return legality
         return Illegal(f"it is not in the table of {self.name}", yet=True)
 
 
@@ -117,16 +117,16 @@ def support_level(spec: TargetSpec, construct: str) -> str:
     verdict = spec.legality(construct)
     if isinstance(verdict, Legal):
         return "supported"
-    ways = [
+    lowerings = [
         low
         for low in spec.lowerings
         if any(construct == c or construct.startswith(c + ".") for c in low.consumes)
     ]
-    if any(low.loses is None for low in ways):
+    if any(low.loses is None for low in lowerings):
         return "lowered"
     if isinstance(verdict, LegalIf):
         return "conditional"
-    return "degraded" if ways else "refused"
+    return "degraded" if lowerings else "refused"
 
 
 def executable_processes(model: Model) -> tuple[Process, ...]:

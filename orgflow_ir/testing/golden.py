@@ -48,7 +48,7 @@ def check_golden(
         OSError: a file cannot be read or written.
     """
     compiler: Callable[..., str] = importlib.import_module(_COMPILER).check_golden
-    said = compiler(
+    differences = compiler(
         Path(model),
         str(golden),
         target=target,
@@ -57,5 +57,5 @@ def check_golden(
         force=force,
         update=update,
     )
-    if said:
-        raise GoldenMismatch(said.rstrip("\n"))
+    if differences:
+        raise GoldenMismatch(differences.rstrip("\n"))

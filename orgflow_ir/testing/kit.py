@@ -75,9 +75,9 @@ def check_backend(
     from orgflow_ir.testing.conformance.backends import backend_problems
     from orgflow_ir.testing.conformance.lowerings import lowering_problems
     from orgflow_ir.testing.conformance.seeds import seed_problems
-    from orgflow_ir.testing.conformance.shapes import shapes
+    from orgflow_ir.testing.conformance.shapes import list_shapes
 
-    tried = [*minimal_models(), *shapes()] if models is None else list(models)
+    tried = [*minimal_models(), *list_shapes()] if models is None else list(models)
     problems = backend_problems(backend, tried, reads_back)
     problems += lowering_problems(backend.target.lowerings, None, backend.target.derivations)
     if not problems:
@@ -95,13 +95,13 @@ def check_runs(backend: Backend, models: Iterable[tuple[str, Model]] | None = No
     Raises `ContractError`, and `RunnerError` if the engine is missing.
     """
     from orgflow_ir.testing.conformance.playing import run_problems
-    from orgflow_ir.testing.conformance.shapes import shapes
+    from orgflow_ir.testing.conformance.shapes import list_shapes
 
     engines = backend.engines()
     if engines is None:
         return 0
     runner = engines.runner()
-    tried = [*minimal_models(), *shapes()] if models is None else list(models)
+    tried = [*minimal_models(), *list_shapes()] if models is None else list(models)
     try:
         problems, played = run_problems(backend, tried, runner)
     finally:
@@ -157,9 +157,9 @@ def check_pass(item: Pass, models: Iterable[tuple[str, Model]] = ()) -> None:
     must survive conversion to text. Raises `ContractError`.
     """
     from orgflow_ir.testing.conformance.passes import pass_problems
-    from orgflow_ir.testing.conformance.shapes import shapes
+    from orgflow_ir.testing.conformance.shapes import list_shapes
 
-    problems = pass_problems(item, [*minimal_models(), *shapes(), *models])
+    problems = pass_problems(item, [*minimal_models(), *list_shapes(), *models])
     if problems:
         raise ContractError(item.name, problems)
 
@@ -171,9 +171,9 @@ def small_model(text: str) -> Model:
     parallel and inclusive gateways, all others are tasks. A flow may have a label (`:Yes`), a
     condition (`?total>5`), and be the default (`!`).
     """
-    from orgflow_ir.testing.conformance.shapes import shape
+    from orgflow_ir.testing.conformance.shapes import build_shape
 
-    return shape(text)
+    return build_shape(text)
 
 
 def check_rule(
@@ -194,11 +194,13 @@ def check_rule(
             model = small_model(given) if isinstance(given, str) else given
             ctx = PassContext()
             item.run(model, ctx)
-            found = [d for d in ctx.diagnostics if d.code == rule.code]
+            findings = [d for d in ctx.diagnostics if d.code == rule.code]
             shown = given if isinstance(given, str) else model.name or model.id
-            if bool(found) != wanted:
+            if bool(findings) != wanted:
                 problems.append(f"{rule.code} {'not ' if wanted else ''}reported: {shown}")
-            problems += [f"{rule.code} names no element: {shown}" for d in found if not d.element]
+            problems += [
+                f"{rule.code} names no element: {shown}" for d in findings if not d.element
+            ]
     if problems:
         raise ContractError(item.name, problems)
 
@@ -220,9 +222,9 @@ def check_agent(
     that is in the documents. After cancellation it must stop. Raises `ContractError`.
     """
     from orgflow_ir.testing.conformance.agents import agent_problems
-    from orgflow_ir.testing.conformance.shapes import shapes
+    from orgflow_ir.testing.conformance.shapes import list_shapes
 
-    tried = [*minimal_models(), *shapes(), *models]
+    tried = [*minimal_models(), *list_shapes(), *models]
     problems = agent_problems(agent, tried, documents, services)
     if problems:
         raise ContractError(agent.name, problems)
@@ -254,8 +256,8 @@ def difference_text(old: str, new: str, target: str = "n8n") -> str | None:
         parts = [part.strip() for part in _PATH_LINE.split(text) if part.strip()]
         joined = text if len(parts) == 1 else f"[{','.join(parts)}]"
         sources.append(SourceFile(name, joined.encode("utf-8", "replace")))
-    found = Registry().backends[target].diff(sources[0], sources[1], PassContext())
-    return comparison_text(found) if found is not None and found.differs else None
+    comparison = Registry().backends[target].diff(sources[0], sources[1], PassContext())
+    return comparison_text(comparison) if comparison is not None and comparison.differs else None
 
 
 @lru_cache
@@ -283,12 +285,12 @@ def artifact_extension(suffix: str = "json", target: str | None = None) -> Any:
 
         def diff_lines(self, serialized_data: Any, snapshot_data: Any) -> Iterator[str]:
             """The text shown for a failure."""
-            told = None
+            difference = None
             if target is not None:
-                told = difference_text(str(snapshot_data), str(serialized_data), target)
-            if told is None:
+                difference = difference_text(str(snapshot_data), str(serialized_data), target)
+            if difference is None:
                 yield from super().diff_lines(serialized_data, snapshot_data)
             else:
-                yield from told.splitlines()
+                yield from difference.splitlines()
 
     return ArtifactExtension

@@ -39,37 +39,39 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("orgflow_target", "target, with its options", default="n8n")
 
 
-def _updates(config: pytest.Config) -> bool:
+def _is_updating(config: pytest.Config) -> bool:
     """syrupy's `--snapshot-update` writes these golden files too, where syrupy is installed."""
     asked = config.getoption("--orgflow-update") or config.getoption("update_snapshots", False)
     return bool(asked)
 
 
-def _under(config: pytest.Config, place: str) -> str:
+def _path_under(config: pytest.Config, place: str) -> str:
     """A path from the root of the project; as text, since a `/` at its end says it is a folder."""
     return place if Path(place).is_absolute() else f"{config.rootpath}/{place}"
 
 
 def _golden_of(config: pytest.Config, model: Path) -> str:
-    return _under(config, str(config.getini("orgflow_golden")).replace("{name}", model.stem))
+    return _path_under(config, str(config.getini("orgflow_golden")).replace("{name}", model.stem))
 
 
-def _check(config: pytest.Config, model: str, golden: str, **options: Any) -> None:
+def _check_model(config: pytest.Config, model: str, golden: str, **options: Any) -> None:
     __tracebackhide__ = True
     from orgflow_ir.testing.golden import GoldenMismatch, check_golden
 
-    said = ""
+    message = ""
     try:
-        check_golden(_short(model), _short(golden), update=_updates(config), **options)
-    except GoldenMismatch as found:
-        said = f"{found}\n\n{HINT}"
+        check_golden(
+            _short_path(model), _short_path(golden), update=_is_updating(config), **options
+        )
+    except GoldenMismatch as mismatch:
+        message = f"{mismatch}\n\n{HINT}"
     except (OSError, ValueError) as error:
-        said = str(error)
-    if said:
-        pytest.fail(said, pytrace=False)
+        message = str(error)
+    if message:
+        pytest.fail(message, pytrace=False)
 
 
-def _short(path: str) -> str:
+def _short_path(path: str) -> str:
     """As people in this folder would write it."""
     here = f"{Path.cwd()}/"
     return path.removeprefix(here)
@@ -84,15 +86,15 @@ def orgflow_golden(request: pytest.FixtureRequest) -> Callable[..., None]:
     compile`. Paths are from the root of the project.
     """
 
-    def check(model: str | Path, golden: str | Path | None = None, **options: Any) -> None:
+    def check_model(model: str | Path, golden: str | Path | None = None, **options: Any) -> None:
         __tracebackhide__ = True
         config = request.config
         path = config.rootpath / model
-        place = _golden_of(config, path) if golden is None else _under(config, str(golden))
+        place = _golden_of(config, path) if golden is None else _path_under(config, str(golden))
         options.setdefault("target", config.getini("orgflow_target"))
-        _check(config, str(path), place, **options)
+        _check_model(config, str(path), place, **options)
 
-    return check
+    return check_model
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -106,8 +108,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     if not any(fnmatch(relative, pattern) for pattern in patterns):
         return None
-    found: pytest.Collector = ModelFile.from_parent(parent, path=file_path)
-    return found
+    model_file: pytest.Collector = ModelFile.from_parent(parent, path=file_path)
+    return model_file
 
 
 class ModelFile(pytest.File):
@@ -125,7 +127,7 @@ class GoldenItem(pytest.Item):
     def runtest(self) -> None:
         """Compile and compare, or write with `--orgflow-update`."""
         place = _golden_of(self.config, self.path)
-        _check(self.config, str(self.path), place, target=self.name)
+        _check_model(self.config, str(self.path), place, target=self.name)
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """The location shown in the report."""

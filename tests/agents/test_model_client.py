@@ -23,7 +23,7 @@ from orgflow.agents.model_client.settings import (
 )
 from orgflow.agents.model_client.usage import Expected
 
-from orgflow_ir.filling.agent_guards import AgentFailure, produced
+from orgflow_ir.filling.agent_guards import AgentFailure, produce_model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Tool
 from orgflow_ir.pipeline.services import (
@@ -32,7 +32,7 @@ from orgflow_ir.pipeline.services import (
     OverBudget,
     ServiceError,
     Services,
-    required,
+    require_service,
 )
 from orgflow_ir.plugins import Document, ModelAgent
 
@@ -312,7 +312,7 @@ class Asking(ModelAgent):
     name = "asking"
 
     def produce(self, documents: Any, ctx: PassContext) -> None:
-        required(ctx.services.model, "language model").ask(QUESTION)
+        require_service(ctx.services.model, "language model").ask(QUESTION)
         raise ServiceError("that is all")
 
 
@@ -322,7 +322,7 @@ def test_usage_is_by_agent() -> None:
         model.ask(QUESTION)
         ctx = PassContext(services=Services(model))
         with pytest.raises(AgentFailure, match="that is all"):
-            produced(Asking(), [Document("d", "t")], ctx)
+            produce_model(Asking(), [Document("d", "t")], ctx)
     assert {name: usage.calls for name, usage in model.usage.agents.items()} == {"": 1, "asking": 1}
     assert [line.split(":")[0] for line in model.usage.lines(priced=False)] == [
         "model", "asking", "all",

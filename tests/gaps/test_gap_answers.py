@@ -15,14 +15,14 @@ from orgflow.passes.pipelines import CHECK
 
 from orgflow_ir.diagnostics import Severity, apply
 from orgflow_ir.gaps import Gap, GapKind
-from orgflow_ir.gaps.answers import AnswerError, fix
+from orgflow_ir.gaps.answers import AnswerError, convert_answer
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Event, Expression, Flow, Model, SubProcess, Task
 from orgflow_ir.model.bindings import Form, Script, Worker
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.rewriter import Rewriter
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins.agents import GAP_KINDS
 from orgflow_ir.program.evaluator import evaluate
@@ -84,10 +84,10 @@ def test_the_kinds_with_an_answer() -> None:
 
 @pytest.mark.parametrize(("model", "gap"), list(cases()))
 def test_an_answer_closes_its_gap_and_changes_nothing_else(model: Model, gap: Gap) -> None:
-    changed = apply(model, fix(gap, good_answer(gap), model))
+    changed = apply(model, convert_answer(gap, good_answer(gap), model))
     assert key(gap) not in {key(left) for left in answerable(changed)}
     assert {key(left) for left in gaps(changed)} >= {key(g) for g in gaps(model)} - {key(gap)}
-    assert violations(changed) <= violations(model)
+    assert list_violations(changed) <= list_violations(model)
     assert set(errors(changed)) <= set(errors(model))
 
     before, after = parts(model), parts(changed)
@@ -109,7 +109,7 @@ def find(kind: str, element: str | None = None) -> Gap:
 
 def answered(gap: Gap, answer: Any) -> Model:
     model = open_model()
-    return apply(model, fix(gap, answer, model))
+    return apply(model, convert_answer(gap, answer, model))
 
 
 def element(model: Model, id: str) -> Any:
@@ -181,7 +181,7 @@ def test_a_gateway_with_a_default_is_not_asked_for_another() -> None:
     rewriter.set_default("order", "to_skip")
     gap = next(g for g in answerable(rewriter.done()) if g.kind == "branch")
     with pytest.raises(AnswerError, match="'labels' is a required property"):
-        fix(gap, {"default": "to_wait"}, rewriter.done())
+        convert_answer(gap, {"default": "to_wait"}, rewriter.done())
 
 
 def test_a_list_by_its_name() -> None:
@@ -203,7 +203,7 @@ def test_answers_one_after_the_other_in_one_element() -> None:
     for order in (both, both[::-1]):
         changed = model
         for gap in order:
-            changed = apply(changed, fix(gap, good_answer(gap), changed))
+            changed = apply(changed, convert_answer(gap, good_answer(gap), changed))
         rate = element(changed, "rate")
         assert rate.binding is not None
         assert rate.loop.cardinality == Expression(text="3")
@@ -274,7 +274,7 @@ WRONG: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("kind", "answer", "message"), WRONG, ids=range(len(WRONG)))
 def test_wrong_answers_are_refused(kind: str, answer: Any, message: str) -> None:
     with pytest.raises(AnswerError, match=message) as refused:
-        fix(find(kind), answer, open_model())
+        convert_answer(find(kind), answer, open_model())
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400
 
@@ -300,13 +300,13 @@ WRONG_DECISIONS: list[tuple[str, Any, str]] = [
 )
 def test_wrong_decisions_are_refused(gateway: str, answer: Any, message: str) -> None:
     with pytest.raises(AnswerError, match=message):
-        fix(find("decision", gateway), answer, open_model())
+        convert_answer(find("decision", gateway), answer, open_model())
 
 
 def test_a_gap_without_a_place_for_an_answer() -> None:
     gap = find("time")._replace(schema=None)
     with pytest.raises(AnswerError, match="the model cannot hold an answer"):
-        fix(gap, {"kind": "duration", "value": "PT1H"}, open_model())
+        convert_answer(gap, {"kind": "duration", "value": "PT1H"}, open_model())
 
 
 @pytest.mark.parametrize("gap", answerable(open_model()), ids=lambda g: f"{g.kind}-{g.element.id}")
@@ -314,7 +314,7 @@ def test_an_answer_for_what_is_no_longer_there(gap: Gap) -> None:
     rewriter = Rewriter(open_model())
     rewriter.remove(gap.scope, gap.element.id)
     with pytest.raises(AnswerError, match="its element no longer exists"):
-        fix(gap, good_answer(gap), rewriter.done())
+        convert_answer(gap, good_answer(gap), rewriter.done())
 
 
 @pytest.mark.parametrize("flow", ["yes", "to_skip"])
@@ -323,7 +323,7 @@ def test_an_answer_for_branches_that_are_no_longer_there(flow: str) -> None:
     rewriter = Rewriter(open_model())
     rewriter.remove("order", flow)
     with pytest.raises(AnswerError, match=f"the branch `{flow}` no longer exists"):
-        fix(gap, good_answer(gap), rewriter.done())
+        convert_answer(gap, good_answer(gap), rewriter.done())
 
 
 @pytest.mark.parametrize("gap", answerable(open_model()), ids=lambda g: f"{g.kind}-{g.element.id}")

@@ -627,14 +627,14 @@ def test_a_driver_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_a_plugin_gives_as_a_store_is_checked() -> None:
     from orgflow.store import FolderProvider
 
-    from orgflow_ir.plugins.guards import fault
+    from orgflow_ir.plugins.guards import registration_fault
     from orgflow_ir.plugins.message_stores import StoreProvider
 
-    assert fault(FolderProvider(), StoreProvider) is None
-    assert fault(FolderProvider, StoreProvider) == (
+    assert registration_fault(FolderProvider(), StoreProvider) is None
+    assert registration_fault(FolderProvider, StoreProvider) == (
         "the class `FolderProvider`; it takes an instance of it"
     )
-    assert "which is not of type `StoreProvider`" in str(fault(3, StoreProvider))
+    assert "which is not of type `StoreProvider`" in str(registration_fault(3, StoreProvider))
 
 
 def test_the_folder_beside_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

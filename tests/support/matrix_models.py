@@ -18,7 +18,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.plugins import Registry
 from orgflow_ir.testing.conformance.minimal_models import minimal_models
-from orgflow_ir.testing.conformance.shapes import shape
+from orgflow_ir.testing.conformance.shapes import build_shape
 
 RUNS = frozenset({"Supported", "Supported*", "Lowered"})
 
@@ -47,7 +47,7 @@ def _mixed() -> Model:
 
 def _conditional() -> Model:
     """A task that chooses among its own flows."""
-    model = shape("s>A A>B:One A>C:Two B>e C>f")
+    model = build_shape("s>A A>B:One A>C:Two B>e C>f")
     (process,) = model.processes
     choosing = [f for f in process.flows if f.source == "A"]
     flows = tuple(

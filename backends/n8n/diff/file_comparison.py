@@ -23,7 +23,7 @@ from orgflow.backends.n8n.format.matching import (
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -71,7 +71,7 @@ def _note_uncalled(pairs: Sequence[Pair]) -> Iterator[str]:
         if callers:
             yield (
                 f"`{work.title}` has an implementation in the old version, and nothing calls it "
-                f"in the new one; {listed(f'`{name}`' for name in callers)} called it before"
+                f"in the new one; {join_listed(f'`{name}`' for name in callers)} called it before"
             )
 
 

@@ -10,7 +10,7 @@ from orgflow.backends.n8n.node_types import wait
 from orgflow.backends.n8n.node_types.node_type import Parameters
 from orgflow.backends.n8n.plan.target_options import version_of
 
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
         if starting:
             ctx.emit(
                 emission_rules.OpenAddress,
-                f"anyone who knows the address of {listed(starting)} can start runs of "
+                f"anyone who knows the address of {join_listed(starting)} can start runs of "
                 f"{ctx.name(compiled.scope.body)}",
                 element=compiled.scope.body,
                 help="compile with the option `auth=header`, or `deploy --keys`, which puts a "
@@ -44,7 +44,8 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
         if waiting and version_of(ctx).major < 2:
             ctx.emit(
                 emission_rules.OpenAddress,
-                f"anyone can answer {listed(waiting)} of {ctx.name(compiled.scope.body)}: n8n 1 "
+                f"anyone can answer {join_listed(waiting)} of "
+                f"{ctx.name(compiled.scope.body)}: n8n 1 "
                 "does not sign the addresses of waiting runs, and numbers the runs",
                 element=compiled.scope.body,
                 help="compile with the option `auth=header`, or use n8n 2",
@@ -62,7 +63,7 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
         node.parameters = {**node.parameters, name: kind}
         (passwords if page else headers).append(f"`{node.name}`")
     needed = [
-        f"{what} for {listed(names)}"
+        f"{what} for {join_listed(names)}"
         for what, names in (("a header", headers), ("a user name and password", passwords))
         if names
     ]
@@ -70,7 +71,7 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
         ctx.emit(
             emission_rules.CredentialNeeded,
             f"callers of {ctx.name(compiled.scope.body)} have to authenticate: it needs "
-            f"{listed(needed)}",
+            f"{join_listed(needed)}",
             element=compiled.scope.body,
             help="create the credentials in n8n and select them in these nodes, or pass them to "
             "`deploy --credentials`",

@@ -25,7 +25,7 @@ from orgflow.backends.n8n.node_types.conditions import equals, expression, is_tr
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.program.substitution import with_types
 from orgflow_ir.program.syntax import Call, Path, Variable
 from orgflow_ir.work.gateway_decisions import Branch, Decision
@@ -262,7 +262,7 @@ def unset_text(
         names, number = [f"“{label}”", *names], number + 1
     if number > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{number - MOST_NAMED + 1} other steps"]
-    where = listed((*names, "the input of the run"), last="or")
+    where = join_listed((*names, "the input of the run"), last="or")
     return f"“{name}” was never set, and “{label}” reads it. Set it in {where}."
 
 

@@ -53,7 +53,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.bindings import AnyBinding, Form, SubProcessCall
-from orgflow_ir.model.element_names import listed, slug
+from orgflow_ir.model.element_names import join_listed, slug
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
@@ -1040,7 +1040,7 @@ class _Emitter:
             name = f"{node.name} data"
             self.workflow_graph.add(key, name, "set", {}, element=event.id, role="data")
             self.workflow_graph.connect(Port(event.id), Port(key))
-            node.notes.append(f"Asks for {listed(page.variables)}.")
+            node.notes.append(f"Asks for {join_listed(page.variables)}.")
         if kind == "manualTrigger" and event.trigger == "none" and self.by_page:
             node.notes.append("Started manually: a gateway reads the input of the run.")
         decisions = self.setters.get(event.id, [])

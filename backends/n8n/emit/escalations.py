@@ -32,7 +32,7 @@ from orgflow_ir.flow.nets.escalations import (
     heard_escalations,
     leaving_escalations,
 )
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 
 THROWN = "_escalated"
 """The field of the item that a called workflow returns: ids of the events whose escalation left
@@ -98,7 +98,7 @@ def wire_escalations(compiled: CompiledScope) -> None:
             element=call,
             role="escalated",
         )
-        names = listed([f"“{graph.nodes[one.event.id].name}”" for one in found.events])
+        names = join_listed([f"“{graph.nodes[one.event.id].name}”" for one in found.events])
         made.notes.append(
             f"{names}: occurs if the workflow that “{node.name}” called has thrown the escalation. "
             f"The workflow returns its thrown escalations in `{THROWN}`."

@@ -16,7 +16,7 @@ from orgflow.backends.n8n.node_types.conditions import expression, is_true
 from orgflow_ir.flow.nets.failures import CaughtError, caught_errors
 from orgflow_ir.model import CallActivity, Event, Task
 from orgflow_ir.model.bindings import ERROR_CODE, ERROR_MESSAGE
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 
 if TYPE_CHECKING:
     from orgflow_ir.work.statements import Statement
@@ -101,7 +101,7 @@ def wire_failures(compiled: CompiledScope) -> None:
                 event = compiled.graph.nodes[one.event]
                 assert isinstance(event, Event)
                 graph.nodes[one.event].parameters = _with_the_variables(event)
-        names = listed([f"“{graph.nodes[one.event].name}”" for one in caught])
+        names = join_listed([f"“{graph.nodes[one.event].name}”" for one in caught])
         rest = next((one for one in caught if one.code is None), None)
         thrown = rest is not None and rest.thrown
         node.notes.append(

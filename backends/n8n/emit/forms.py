@@ -23,7 +23,7 @@ from orgflow.backends.n8n.node_types.conditions import expression
 from orgflow_ir.facts.notes import own_text
 from orgflow_ir.model import Event, Lane, Node, Task
 from orgflow_ir.model.bindings import Form
-from orgflow_ir.model.element_names import listed, slug
+from orgflow_ir.model.element_names import join_listed, slug
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.work.asked_fields import AskedField, Option
 from orgflow_ir.work.form_fields import (
@@ -319,7 +319,7 @@ class TaskForm(NamedTuple):
         Raises `ValueError` if no input gives a value."""
         missing = [name for name in row if name not in self.asks]
         if missing:
-            raise ValueError(f"the form does not ask for {listed(missing)}")
+            raise ValueError(f"the form does not ask for {join_listed(missing)}")
         found = {}
         for field in self.fields:
             value: object = row

@@ -23,7 +23,7 @@ from orgflow.backends.n8n.format.identity import WORK_PREFIX
 from orgflow_ir.flow.control_flow.calls import hands_everything, takes_everything
 from orgflow_ir.gaps import has_implementation
 from orgflow_ir.model import CallActivity, Event, Flow, Model, Process, Task
-from orgflow_ir.model.binding_text import doer, statements
+from orgflow_ir.model.binding_text import binding_statements, describe_implementation
 from orgflow_ir.model.bindings import (
     AnyBinding,
     Decision,
@@ -34,7 +34,7 @@ from orgflow_ir.model.bindings import (
     SubProcessCall,
     Worker,
 )
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.syntax import variables
 
@@ -125,7 +125,9 @@ def named_work(task: Task) -> NamedWork | None:
         case Script(code=str() as code):
             said = _key("script", f"{binding.language}\0{code}")
             return NamedWork("script", task.caption, said)
-    return NamedWork(doer(binding).partition(" `")[0], task.caption, _key("task", task.id))
+    return NamedWork(
+        describe_implementation(binding).partition(" `")[0], task.caption, _key("task", task.id)
+    )
 
 
 def _key(kind: str, text: str) -> str:
@@ -166,7 +168,7 @@ def contract(called: Iterable[Use]) -> str:
         lines += ["", f"Called by {_caller(use, several)}"]
         assert use.task.binding is not None
         if isinstance(use.task.binding, Http | Mail):  # nothing else has what they say
-            lines += [f"{one.label} {plain(one.text)}" for one in statements(use.task)]
+            lines += [f"{one.label} {plain(one.text)}" for one in binding_statements(use.task)]
         else:
             lines += _given(use.task.binding)
         for name, why in _read(use):
@@ -176,7 +178,7 @@ def contract(called: Iterable[Use]) -> str:
     lines += _partly_given(called, several)
     if wanted:
         lines += ["", "Required output"]
-        lines += [f"{name}: {listed(why)}" for name, why in wanted.items()]
+        lines += [f"{name}: {join_listed(why)}" for name, why in wanted.items()]
     if isinstance(binding := called[0].task.binding, Script) and binding.code:
         lines += [
             "",
@@ -203,7 +205,7 @@ def _partly_given(called: Sequence[Use], several: bool) -> Iterator[str]:
     if partly:
         yield from ("", "Not handed over by every caller")
     for name, uses in partly:
-        yield f"{name}: only by {listed(_caller(use, several) for use in uses)}"
+        yield f"{name}: only by {join_listed(_caller(use, several) for use in uses)}"
 
 
 class Conflict(NamedTuple):
@@ -220,8 +222,8 @@ class Conflict(NamedTuple):
     def words(self) -> str:
         """Who expects what."""
         several = len({u.compiled.scope.seed for _, uses in self.expected for u in uses}) > 1
-        return listed(
-            f"{listed(_named(use, several) for use in uses)} "
+        return join_listed(
+            f"{join_listed(_named(use, several) for use in uses)} "
             f"{'expect' if len(uses) > 1 else 'expects'} {what}"
             for what, uses in self.expected
         )

@@ -20,10 +20,10 @@ from orgflow_ir.gaps.gap_rules import (
 )
 from orgflow_ir.lowering.listeners import is_listener_step
 from orgflow_ir.model import CallActivity, Event, Gateway, Node, Opaque, Scope, SubProcess, Task
-from orgflow_ir.model.binding_text import summary
+from orgflow_ir.model.binding_text import summarise_binding
 from orgflow_ir.model.bindings import Decision as DecisionTask
 from orgflow_ir.model.bindings import Form, SubProcessCall, Worker
-from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding
@@ -70,7 +70,7 @@ def _or_default(decision: Decision) -> str:
 
 def computed(node: Task, work: Work) -> list[str]:
     """Note of a task that the workflow performs itself, with the rules of a decision table."""
-    lines = [f"Computes {summary(node)}, as defined in the model."]
+    lines = [f"Computes {summarise_binding(node)}, as defined in the model."]
     if isinstance(node.binding, DecisionTask):
         from orgflow_ir.work.statements import Decide
 
@@ -147,11 +147,12 @@ def _left_out(node: Task, emitted: str, ctx: PassContext, work: Work | None) -> 
             binding = binding.replace(inputs=(), outputs=())
         said = node.replace(binding=binding)
     unread = work is not None and bool(work.unread)
-    if not (has_implementation(said) or unread) or not summary(node if unread else said):
+    if not (has_implementation(said) or unread) or not summarise_binding(node if unread else said):
         return False
     ctx.emit(
         UnsupportedBinding,
-        f"orgflow does not support {summary(said) or summary(node)} of `{node.label}` on n8n yet; "
+        f"orgflow does not support {summarise_binding(said) or summarise_binding(node)} of "
+        f"`{node.label}` on n8n yet; "
         f"emitted a {emitted} that keeps it in its note{_why(work.unread if work else ())}",
         element=node,
         help=_REPLACE,
@@ -197,7 +198,9 @@ def named_work(
 ) -> list[str]:
     """Note of a call of a workflow for named work; OF404, since it is not implemented yet."""
     why = _why(work.unread if work else ()) or _chooses(decisions)
-    if isinstance(node.binding, Worker | SubProcessCall | DecisionTask) or not summary(node):
+    if isinstance(node.binding, Worker | SubProcessCall | DecisionTask) or not summarise_binding(
+        node
+    ):
         of = "the listener of " if node.derived_from and is_listener_step(node, ctx) else ""
         message = (
             f"{of}`{node.label}` has no implementation in the model: emitted a call to a workflow "
@@ -205,7 +208,8 @@ def named_work(
         )
     else:
         message = (
-            f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet; emitted a "
+            f"orgflow does not support {summarise_binding(node)} of `{node.label}` on n8n "
+            "yet; emitted a "
             f"call to a workflow, which has to implement it{why}"
         )
     ctx.emit(
@@ -286,7 +290,7 @@ def _chooses(decisions: Sequence[Decision]) -> str:
     names = [f"`{d.variable}`" for d in decisions if d.values]
     if not names:
         return ""
-    return f" (it also has to set {listed(names)}, which selects a branch)"
+    return f" (it also has to set {join_listed(names)}, which selects a branch)"
 
 
 def form(
@@ -311,7 +315,7 @@ def form(
             own = ("formRefBinding", "latest"), ("formRefBinding", "deployment")
             settings = tuple(one for one in kept.parameters if one not in own)
             kept = kept.replace(form=None, parameters=settings)  # the page has its fields
-        rest = summary(node.replace(binding=kept))
+        rest = summarise_binding(node.replace(binding=kept))
         if rest:
             ctx.emit(
                 UnsupportedBinding,
@@ -328,7 +332,7 @@ def form(
     )
     lines = ["A person fills in this form; the run continues after it is submitted."]
     if variables:
-        lines.append(f"Asks for {listed(variables)}.")
+        lines.append(f"Asks for {join_listed(variables)}.")
     return [*lines, *_doc(node.doc)]
 
 
@@ -364,7 +368,7 @@ def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[st
                 f"{_or_default(d)}"
             )
     if d.coded:
-        names = listed(f"`{'.'.join(path)}`" for path in d.coded)
+        names = join_listed(f"`{'.'.join(path)}`" for path in d.coded)
         reads.append(f"{names} as last set by an earlier step")
         helps.append(f"make an earlier step pass on {names}")
     words = f"the workflow reads {', and '.join(reads)}"
@@ -437,7 +441,8 @@ def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> l
     """Note of an event whose mappings are not executed: OF404."""
     ctx.emit(
         UnsupportedBinding,
-        f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet{_why(unread)}",
+        f"orgflow does not support {summarise_binding(node)} of `{node.label}` on n8n "
+        f"yet{_why(unread)}",
         element=node,
         help="in n8n, add a node after it that sets the variables",
     )

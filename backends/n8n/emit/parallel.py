@@ -10,7 +10,7 @@ from orgflow.backends.n8n.plan.wait_constructs import parallel_waits, waits_for_
 from orgflow_ir.flow.concurrency.model_concurrency import concurrency_of, splits_tokens
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Model, Node
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
 
@@ -58,7 +58,8 @@ def waiting_alone(tasks: Sequence[Node], model: Model, ctx: PassContext) -> froz
         them = "it remains a placeholder" if len(beside) == 1 else "they stay placeholders"
         ctx.emit(
             emission_rules.WaitsBeside,
-            f"{listed(names)} may be open while other work waits, and an n8n execution waits at "
+            f"{join_listed(names)} may be open while other work waits, and an n8n execution "
+            "waits at "
             f"one place at a time: {them}",
             element=beside[0],
             help="put the waiting steps in sequence, or replace them in n8n with a node that "

@@ -10,7 +10,7 @@ from orgflow.backends.n8n.emit.graph import GraphNode
 
 from orgflow_ir.model import Event, Node, Task
 from orgflow_ir.model.provenance import joint_source_ids, source_ids
-from orgflow_ir.targets.artifact import Part, pointer
+from orgflow_ir.targets.artifact import Part, json_pointer
 
 _DONE_OUTSIDE = ("message", "signal", "conditional")
 """The results or triggers of an event that has no node for them."""
@@ -41,7 +41,7 @@ def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
     by_name = {node.name: node for node in compiled.workflow_graph.nodes.values()}
     lanes = {lane.id: lane for lane in compiled.scope.lanes}
     for index, row in enumerate(compiled.workflow["nodes"]):
-        name, place = row["name"], pointer("nodes", index)
+        name, place = row["name"], json_pointer("nodes", index)
         node = by_name.get(name)
         if node is None:
             of = compiled.stickies[name]
@@ -78,7 +78,7 @@ def _wires(path: str, compiled: CompiledScope) -> Iterator[Part]:
     flows = {flow.id: flow for flow in compiled.scope.body.flows}
     for (name, output, position), flow in compiled.wired.items():
         if flow in flows:
-            place = pointer("connections", name, "main", output, position)
+            place = json_pointer("connections", name, "main", output, position)
             yield Part(
                 path, place, "flow", source_ids(flows[flow]), "", "connection", compiled.process.id
             )

@@ -26,7 +26,7 @@ from orgflow.backends.n8n.format.document import dumps
 from orgflow.backends.n8n.format.shape import workflow_shape
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.model.element_names import is_taken_over, listed
+from orgflow_ir.model.element_names import is_taken_over, join_listed
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
@@ -221,7 +221,7 @@ def _report(
     each = "each of its callers" if len(callers) > 1 else "its caller"
     ctx.emit(
         ConflictingContract,
-        f"the process `{name}` became a workflow for {each} {listed(callers)}, because {why}",
+        f"the process `{name}` became a workflow for {each} {join_listed(callers)}, because {why}",
         severity=Severity.INFO,
         help=f"to get one workflow, {what}",
     )

@@ -45,7 +45,7 @@ from orgflow_ir.flow.control_flow.calls import (
 )
 from orgflow_ir.flow.control_flow.graph import ControlFlow, united_ahead
 from orgflow_ir.model import CallActivity, Event, SubProcess, Task
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import variables
@@ -563,7 +563,8 @@ class _Carrier:
         asked = (f.asked for f in fields if f.asked.variable not in form.inside)
         variables = [".".join(one.path) for one in asked]
         added.notes.append(
-            f"Sets {listed(variables)} from the answers of “{step.name}”. Blank answers change "
+            f"Sets {join_listed(variables)} from the answers of “{step.name}”. Blank answers "
+            "change "
             "nothing."
             if variables
             else (
@@ -663,7 +664,8 @@ class _Carrier:
         )
         added.parameters = set_.writing(expression(f"({{ {inside} }})"))
         added.notes.append(
-            f"Reads {listed(self.beside[gateway])} from the branch that set it last. Branches run "
+            f"Reads {join_listed(self.beside[gateway])} from the branch that set it last. "
+            "Branches run "
             "one after the other, and this decision sees all values that they have set."
         )
 
@@ -822,8 +824,8 @@ def _are_many(names: Sequence[str]) -> bool:
 def _list_names(names: Sequence[str]) -> str:
     """Variables in the text of a note."""
     if not _are_many(names):
-        return listed(names)
-    return listed((*names[:3], f"{len(names) - 3} others"))
+        return join_listed(names)
+    return join_listed((*names[:3], f"{len(names) - 3} others"))
 
 
 def _object_key(name: str) -> str:

@@ -26,7 +26,7 @@ from orgflow.backends.n8n.lint.shape_rules import IgnoredConnection
 from orgflow.backends.n8n.node_types import code
 from orgflow.backends.n8n.node_types.ports import inputs_of, regular_outputs
 
-from orgflow_ir.model.element_names import ordinal
+from orgflow_ir.model.element_names import ordinal_word
 
 _KINDS: Final = frozenset(
     {
@@ -91,7 +91,7 @@ def _check_connections(report: Report) -> None:
         report.add(
             IgnoredConnection,
             wire.path,
-            f"`{giver}` leads to the {ordinal(wire.slot + 1)} input of `{target_node.name}`, "
+            f"`{giver}` leads to the {ordinal_word(wire.slot + 1)} input of `{target_node.name}`, "
             f"which has {many}: {what}, and n8n reports no error",
             "set `numberInputs`" if target_node.short == "merge" else "connect its first input",
         )

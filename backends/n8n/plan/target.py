@@ -49,7 +49,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import variables
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
@@ -129,7 +129,7 @@ def _list_beside(use: ConstructUse, ctx: PassContext) -> str:
     named = [ctx.name(node) for node in others[:_NAMED]]
     if len(others) > _NAMED:
         named.append(f"{len(others) - _NAMED} more")
-    return listed(named) if named else "another branch"
+    return join_listed(named) if named else "another branch"
 
 
 def _nodes_beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
@@ -315,7 +315,7 @@ def _describe_recursion(called: Process, model: Model, ctx: PassContext) -> str:
     if not circle:
         return f"{ctx.name(called)} calls itself, and runs of any depth cannot be compared"
     which = "which call it" if len(circle) > 1 else "which calls it"
-    back = f"{listed(ctx.name(process) for process in circle)}, {which} again"
+    back = f"{join_listed(ctx.name(process) for process in circle)}, {which} again"
     return f"{ctx.name(called)} calls {back}, and n8n cannot publish such workflows"
 
 

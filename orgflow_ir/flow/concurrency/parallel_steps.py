@@ -27,7 +27,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.constructs import several
+from orgflow_ir.model.constructs import is_several
 from orgflow_ir.model.links import Links
 from orgflow_ir.model.records import NamedTuple
 
@@ -252,7 +252,7 @@ def _joins_flows(node: Node, graph: ControlFlow) -> bool:
 def _sends_several(node: Node | None) -> bool:
     """Whether an activity may put more than one token on a flow."""
     return node is not None and any(
-        key.endswith("}completionQuantity") and several(value) for key, value in node.extra
+        key.endswith("}completionQuantity") and is_several(value) for key, value in node.extra
     )
 
 

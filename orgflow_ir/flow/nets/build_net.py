@@ -15,7 +15,7 @@ from orgflow_ir.flow.nets.net import SINK, SOURCE, TERM, VOID, Body, Kind, Net
 from orgflow_ir.flow.nets.wiring import Wiring
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.constructs import several
+from orgflow_ir.model.constructs import is_several
 
 _ENDING = frozenset({"terminate", "error", "cancel"})
 _NONE: Mapping[str, Body] = MappingProxyType({})
@@ -172,7 +172,7 @@ class _Lowering:
 
     def _note_doubts(self, node: ModelNode, count: int) -> None:
         doubt = ""
-        if node.extra and any("Quantity" in key and several(v) for key, v in node.extra):
+        if node.extra and any("Quantity" in key and is_several(v) for key, v in node.extra):
             doubt = "it consumes or produces more than one token at a time"
         match node:
             case Gateway():

@@ -8,7 +8,7 @@ from orgflow_ir.flow.nets.net import FIRST, SINK, SOURCE, TERM, Net
 from orgflow_ir.flow.nets.reducing import reduce_net
 from orgflow_ir.flow.soundness.findings import MAX_STATES, ScopeVerdict
 
-__all__ = ["MAX_STATES", "may_complete", "judge_net", "may_hang"]
+__all__ = ["MAX_STATES", "judge_net", "may_complete", "may_hang"]
 
 
 def judge_net(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:

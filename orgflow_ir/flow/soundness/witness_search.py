@@ -86,7 +86,7 @@ class Play:
         return not any(a in to_empty and a not in to_marked for a in self.marks if a not in marked)
 
     def _arcs_upstream(self, join: int, entries: set[int], closed: set[int]) -> set[int]:
-        """Arcs from which a path that avoids `join` and `closed` arcs ends with one of `entries`."""
+        """Arcs from which a path that avoids `join` and `closed` arcs ends with an entry."""
         seen, stack = set(entries), list(entries)
         while stack:
             here = stack.pop()

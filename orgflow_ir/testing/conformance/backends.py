@@ -17,11 +17,11 @@ from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec, support_leve
 from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.targets.spec import STUB, UNSUPPORTED
 from orgflow_ir.testing.conformance.dependence import dependence_problems
-from orgflow_ir.testing.conformance.emission import context, emit, legal_and_emitted
+from orgflow_ir.testing.conformance.emission import build_context, emit, legal_and_emitted
 from orgflow_ir.testing.conformance.files import file_problems
 from orgflow_ir.testing.conformance.minimal_models import minimal_model, minimal_models
 from orgflow_ir.testing.conformance.odd_models import odd_models
-from orgflow_ir.testing.conformance.shapes import shapes
+from orgflow_ir.testing.conformance.shapes import list_shapes
 from orgflow_ir.testing.conformance.source_maps import source_map_problems
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
 
@@ -43,10 +43,10 @@ def backend_problems(
     given = [model.to_json() for _, model in models]
     problems += dependence_problems(backend, models)
     for construct, model in models:
-        found = _model_problems(backend, construct, model)
-        if not found and reads_back is not None:
-            found = _round_trip_problems(backend, model, reads_back)
-        problems += [f"{construct}: {p}" for p in found]
+        construct_problems = _model_problems(backend, construct, model)
+        if not construct_problems and reads_back is not None:
+            construct_problems = _round_trip_problems(backend, model, reads_back)
+        problems += [f"{construct}: {p}" for p in construct_problems]
     problems += [
         f"{name}: it changed its input model"
         for (name, model), text in zip(models, given, strict=True)
@@ -58,7 +58,7 @@ def backend_problems(
 
 def _table_problems(spec: TargetSpec) -> Iterator[str]:
     """Names that nothing has, and reasons that do not read as the end of a message."""
-    derived = _derived(spec)
+    derived = _derived_constructs(spec)
     parts = {c.rsplit(".", n)[0] for c in CONSTRUCTS for n in range(c.count(".") + 1)}
     known = sorted(parts | derived)
     for name, verdict in spec.constructs.items():
@@ -78,18 +78,18 @@ def _table_problems(spec: TargetSpec) -> Iterator[str]:
             yield f"the values of its option `{name}` are not a tuple of texts: {values!r}"
 
 
-def _derived(spec: TargetSpec) -> set[str]:
+def _derived_constructs(spec: TargetSpec) -> set[str]:
     """The constructs that its analyses attach to small models."""
-    found: set[str] = set()
-    for _, model in (*minimal_models(), *shapes()):
+    derived: set[str] = set()
+    for _, model in (*minimal_models(), *list_shapes()):
         ctx = PassContext(target=spec)
         for derive in spec.derivations:
             with suppress(Exception):  # reported with the model on which it raises
-                found |= {use.construct for use in derive(model, ctx)}
-    return found
+                derived |= {use.construct for use in derive(model, ctx)}
+    return derived
 
 
-def _try(backend: Backend, model: Model, **options: str) -> Told | str:
+def _try_emit(backend: Backend, model: Model, **options: str) -> Told | str:
     """The output and the diagnostics, or the text of the exception."""
     try:
         return emit(backend, model, options)
@@ -98,13 +98,13 @@ def _try(backend: Backend, model: Model, **options: str) -> Told | str:
 
 
 def _model_problems(backend: Backend, construct: str, model: Model) -> list[str]:
-    tried = _try(backend, model)
+    tried = _try_emit(backend, model)
     if isinstance(tried, str):
         return [tried]
-    artifacts, said = tried
-    problems = said_problems(said, backend.rules)
+    artifacts, diagnostics = tried
+    problems = said_problems(diagnostics, backend.rules)
     if artifacts is None:
-        problems += _refusal_problems(backend, model, said)
+        problems += _refusal_problems(backend, model, diagnostics)
     else:
         problems += file_problems(artifacts) or _lint_problems(backend, artifacts)
         problems += _map_problems(backend, model)
@@ -116,11 +116,11 @@ def _model_problems(backend: Backend, construct: str, model: Model) -> list[str]
 
 def _lint_problems(backend: Backend, artifacts: Iterable[Artifact]) -> list[str]:
     """Findings of the backend's own check on its output: there must be none."""
-    ctx = context(backend)
+    ctx = build_context(backend)
     for artifact in artifacts:
         backend.lint(SourceFile(artifact.path, artifact.text.encode()), ctx)
-    found = [d for d in ctx.diagnostics if d.severity is not Severity.INFO]
-    return [f"its own validation of its output reports {d.code}: {d.message}" for d in found]
+    findings = [d for d in ctx.diagnostics if d.severity is not Severity.INFO]
+    return [f"its own validation of its output reports {d.code}: {d.message}" for d in findings]
 
 
 def _map_problems(backend: Backend, model: Model) -> list[str]:
@@ -128,8 +128,8 @@ def _map_problems(backend: Backend, model: Model) -> list[str]:
     return source_map_problems(legal, emitted) if emitted is not None else []
 
 
-def _refusal_problems(backend: Backend, model: Model, said: list[Diagnostic]) -> list[str]:
-    errors = [d for d in said if d.severity is Severity.ERROR]
+def _refusal_problems(backend: Backend, model: Model, diagnostics: list[Diagnostic]) -> list[str]:
+    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
     others = [d for d in errors if d.category is not Category.TARGET]
     problems = [
         f"refused with {d.code} ({d.message}), which is not of the category `target`"
@@ -144,7 +144,7 @@ def _refusal_problems(backend: Backend, model: Model, said: list[Diagnostic]) ->
 
 
 def _again_problems(backend: Backend, model: Model, first: Told) -> list[str]:
-    again = _try(backend, Model.from_json(model.to_json()))
+    again = _try_emit(backend, Model.from_json(model.to_json()))
     if isinstance(again, str):
         return [f"the second time it {again}"]
     if again[0] != first[0]:
@@ -162,15 +162,19 @@ def _all_legal(backend: Backend, model: Model) -> bool:
 
 def _cell_problems(backend: Backend, construct: str, model: Model, tried: Told) -> list[str]:
     """Whether the cell of the matrix says what happened to the construct's minimal model."""
-    artifacts, said = tried
+    artifacts, diagnostics = tried
     cell = support_level(backend.target, construct)
-    of_it = [d for d in said if f"({construct})" in d.message and d.code in ("OF402", "OF403")]
+    of_it = [
+        d for d in diagnostics if f"({construct})" in d.message and d.code in ("OF402", "OF403")
+    ]
     if cell in ("refused", "degraded"):
-        told = any(f"({construct}" in d.message for d in said)
-        return [] if artifacts is None and told else [f"the matrix states {cell}, but it was not"]
+        is_named = any(f"({construct}" in d.message for d in diagnostics)
+        return (
+            [] if artifacts is None and is_named else [f"the matrix states {cell}, but it was not"]
+        )
     if cell in ("supported", "lowered") and of_it:
         return [f"the matrix states {cell}, but: {of_it[0].message}"]
-    lowered = artifacts is None or any(d.code == "OF401" for d in said)
+    lowered = artifacts is None or any(d.code == "OF401" for d in diagnostics)
     if cell == "lowered" and not lowered and not legal_as_it_is(backend, construct, model):
         return ["the matrix states lowered, but the lowering is not reported (OF401)"]
     return []
@@ -190,18 +194,18 @@ def legal_as_it_is(backend: Backend, construct: str, model: Model) -> bool:
 
 def _odd_problems(backend: Backend) -> Iterator[str]:
     """Labels never change what is done: where a plain model is emitted, so are odd ones."""
-    plain = _try(backend, minimal_model("task.abstract"))
+    plain = _try_emit(backend, minimal_model("task.abstract"))
     for name, model in odd_models():
-        tried = _try(backend, model)
+        tried = _try_emit(backend, model)
         if isinstance(tried, str):
             yield f"{name}: {tried}"
             continue
-        artifacts, said = tried
-        problems = said_problems(said, backend.rules)
+        artifacts, diagnostics = tried
+        problems = said_problems(diagnostics, backend.rules)
         if artifacts is not None:
             problems += file_problems(artifacts) + _again_problems(backend, model, tried)
         elif not isinstance(plain, str) and plain[0] is not None:
-            errors = [d.message for d in said if d.severity is Severity.ERROR]
+            errors = [d.message for d in diagnostics if d.severity is Severity.ERROR]
             problems.append(
                 f"refused, although a plain label is not: {errors[0] if errors else ''}"
             )
@@ -213,12 +217,12 @@ def _option_problems(backend: Backend) -> Iterator[str]:
     model = minimal_model("task.abstract")
     for name, values in backend.target.options.items():
         for value in values:
-            tried = _try(backend, model, **{name: value})
+            tried = _try_emit(backend, model, **{name: value})
             if isinstance(tried, str):
                 yield f"with {name}={value} it {tried}"
             elif tried[0] is not None:
-                found = said_problems(tried[1], backend.rules) + file_problems(tried[0])
-                yield from (f"with {name}={value}: {p}" for p in found)
+                output_problems = said_problems(tried[1], backend.rules) + file_problems(tried[0])
+                yield from (f"with {name}={value}: {p}" for p in output_problems)
 
 
 def _stub_problems(backend: Backend) -> Iterator[str]:
@@ -227,20 +231,20 @@ def _stub_problems(backend: Backend) -> Iterator[str]:
     spec = backend.target
     tried = False
     for _, model in minimal_models() if spec.stubs and spec.executes else ():
-        ctx = context(backend, {UNSUPPORTED: STUB})
+        ctx = build_context(backend, {UNSUPPORTED: STUB})
         legal = legalise(model, spec, ctx, allow_lossy=False)
-        if ctx.has_errors or not any(_stops(n) for s in legal.scopes() for n in s.nodes):
+        if ctx.has_errors or not any(_is_stop(n) for s in legal.scopes() for n in s.nodes):
             continue
         texts: list[tuple[Artifact, ...]] = []
         for reason in ("first reason", "second reason"):
             process = legal.processes[0]
-            nodes = tuple(n.replace(stops=reason) if _stops(n) else n for n in process.nodes)
+            nodes = tuple(n.replace(stops=reason) if _is_stop(n) else n for n in process.nodes)
             if nodes == process.nodes:  # in a sub-process
                 break
             given = legal.replace(processes=(process.replace(nodes=nodes), *legal.processes[1:]))
             try:
                 texts.append(backend.emit(given, ctx).artifacts)
-            except (Exception, SystemExit) as error:  # noqa: BLE001  # as `_try`
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # as `_try_emit`
                 yield f"with unsupported=stub it raised {type(error).__name__}: {error}"
                 return
         if len(texts) == 2:
@@ -251,13 +255,13 @@ def _stub_problems(backend: Backend) -> Iterator[str]:
         yield "with unsupported=stub it does not show the reason in `Opaque.stops`"
 
 
-def _stops(node: Node) -> bool:
+def _is_stop(node: Node) -> bool:
     return isinstance(node, Opaque) and node.stops is not None
 
 
 def _round_trip_problems(backend: Backend, model: Model, frontend: Frontend) -> list[str]:
     """The output is read back as the model that was emitted (its drawing may be new)."""
-    ctx = context(backend)
+    ctx = build_context(backend)
     legal = legalise(model, backend.target, ctx, allow_lossy=False)
     if ctx.has_errors:
         return []
@@ -284,10 +288,10 @@ def _first_difference(old: Model, new: Model) -> str:
     for name, value in vars(old).items():
         other = getattr(new, name)
         if value != other and name not in ("loc", "origin", "source", "diagram"):
-            return f"`{name}` was {_short(value)}, is {_short(other)}"
+            return f"`{name}` was {_shorten_value(value)}, is {_shorten_value(other)}"
     return "in its places only"
 
 
-def _short(value: object) -> str:
+def _shorten_value(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 300 else f"{text[:300]}…"

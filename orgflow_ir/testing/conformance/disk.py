@@ -21,7 +21,9 @@ def no_writing() -> Iterator[list[str]]:
     """Makes every write to disk fail with `PermissionError`; yields the attempts, in order, even if
     the backend swallowed the error."""
     if not _state["installed"]:
-        sys.addaudithook(_hook)  # it cannot be taken away again; without a guard it does nothing
+        sys.addaudithook(
+            _audit_hook
+        )  # it cannot be taken away again; without a guard it does nothing
         _state["installed"] = True
     tried: list[str] = []
     before = sys.dont_write_bytecode
@@ -34,7 +36,7 @@ def no_writing() -> Iterator[list[str]]:
         sys.dont_write_bytecode = before
 
 
-def _hook(event: str, args: tuple[Any, ...]) -> None:
+def _audit_hook(event: str, args: tuple[Any, ...]) -> None:
     if not _guards:
         return
     writes = event in _EVENTS

@@ -8,12 +8,12 @@ from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.value_texts import shown
+from orgflow_ir.pipeline.value_texts import show_value
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets.artifact import Artifact, Emitted
 
 
-def context(backend: Backend, options: Mapping[str, str] | None = None) -> PassContext:
+def build_context(backend: Backend, options: Mapping[str, str] | None = None) -> PassContext:
     """A context with the target and its options, the first value of each by default."""
     spec = backend.target
     return PassContext(target=spec, options={**spec.default_options, **(options or {})})
@@ -28,16 +28,16 @@ def legal_and_emitted(
 
     Only legalisation runs before the backend; no passes run.
     """
-    ctx = context(backend, options)
+    ctx = build_context(backend, options)
     legal = legalise(model, backend.target, ctx, allow_lossy=False)
     if ctx.has_errors:
         return legal, None, ctx.diagnostics
-    made = backend.emit(legal, ctx)
-    if not isinstance(made, Emitted):
-        raise TypeError(f"`emit` returned {shown(made)}, not an `Emitted`")
-    if ctx.has_errors or not backend.validate(made.artifacts, ctx):
+    emitted = backend.emit(legal, ctx)
+    if not isinstance(emitted, Emitted):
+        raise TypeError(f"`emit` returned {show_value(emitted)}, not an `Emitted`")
+    if ctx.has_errors or not backend.validate(emitted.artifacts, ctx):
         return legal, None, ctx.diagnostics
-    return legal, made, ctx.diagnostics
+    return legal, emitted, ctx.diagnostics
 
 
 def emit(
@@ -45,5 +45,5 @@ def emit(
 ) -> tuple[tuple[Artifact, ...] | None, list[Diagnostic]]:
     """The files that a backend emits for a model (`None` if refused) and the diagnostics, as in
     `legal_and_emitted`."""
-    _, made, said = legal_and_emitted(backend, model, options)
-    return (None if made is None else made.artifacts), said
+    _, emitted, diagnostics = legal_and_emitted(backend, model, options)
+    return (None if emitted is None else emitted.artifacts), diagnostics

@@ -57,20 +57,20 @@ def _text_problems(artifact: Artifact) -> list[str]:
     return []
 
 
-def _json(data: bytes) -> None:
+def _check_json(data: bytes) -> None:
     json.loads(data)
 
 
-def _toml(data: bytes) -> None:
+def _check_toml(data: bytes) -> None:
     tomllib.loads(data.decode())
 
 
-def _xml(data: bytes) -> None:
+def _check_xml(data: bytes) -> None:
     expat.ParserCreate(namespace_separator=" ").Parse(data, True)
 
 
 _KINDS: Mapping[str, tuple[str, Callable[[bytes], None]]] = {
-    ".json": ("JSON", _json),
-    **dict.fromkeys((".xml", ".bpmn", ".svg", ".xhtml", ".xsd", ".graphml"), ("XML", _xml)),
-    ".toml": ("TOML", _toml),
+    ".json": ("JSON", _check_json),
+    **dict.fromkeys((".xml", ".bpmn", ".svg", ".xhtml", ".xsd", ".graphml"), ("XML", _check_xml)),
+    ".toml": ("TOML", _check_toml),
 }

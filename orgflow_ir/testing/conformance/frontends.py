@@ -22,7 +22,7 @@ from orgflow_ir.model.source import (
     SourceLocation,
     SourceStream,
 )
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 from orgflow_ir.plugins.guards import accepts_fault
@@ -101,10 +101,10 @@ def frontend_problems(frontend: Frontend, samples: Iterable[Sample]) -> list[str
                 Path(place, f"{number}{suffix}").write_bytes(data)
             problems += [f"a folder of odd files: {p}" for p in _folder_problems(frontend, place)]
     for sample in samples:
-        found = _sample_problems(frontend, sample)
-        if not found and isinstance(sample, SourceFile):
-            found = list(_damage_problems(frontend, sample))
-        problems += [f"{sample.path}: {p}" for p in found]
+        sample_problems = _sample_problems(frontend, sample)
+        if not sample_problems and isinstance(sample, SourceFile):
+            sample_problems = list(_damage_problems(frontend, sample))
+        problems += [f"{sample.path}: {p}" for p in sample_problems]
     return problems
 
 
@@ -112,31 +112,31 @@ def _folder_problems(frontend: Frontend, place: str) -> list[str]:
     return _parse_problems(frontend, SourceFolder(place))
 
 
-def _handed(frontend: Frontend, sample: Sample, *, once: bool = False) -> Source:
+def _hand_sample(frontend: Frontend, sample: Sample, *, once: bool = False) -> Source:
     """A sample in the kind that the frontend accepts."""
     if isinstance(sample, SourceFile) and SourceKind.STREAM in frontend.accepts:
         return sample.stream(once=once)
     return sample
 
 
-def _head(frontend: Frontend, sample: Sample) -> Source:
+def _sample_head(frontend: Frontend, sample: Sample) -> Source:
     """The part of a sample that `sniff` gets."""
     if isinstance(sample, SourceFile) and SourceKind.STREAM in frontend.accepts:
         return SourceFile(sample.path, sample.data[:HEAD_BYTES]).stream()
     return sample
 
 
-def _parse(
+def _parse_sample(
     frontend: Frontend, sample: Sample, *, once: bool = False
 ) -> tuple[Model | None, PassContext]:
     ctx = PassContext(options={"diagram": True})
-    return frontend.parse(_handed(frontend, sample, once=once), ctx), ctx
+    return frontend.parse(_hand_sample(frontend, sample, once=once), ctx), ctx
 
 
 def _parse_problems(frontend: Frontend, source: Sample) -> list[str]:
     try:
-        model, ctx = _parse(frontend, source)
-        frontend.sniff(_head(frontend, source))
+        model, ctx = _parse_sample(frontend, source)
+        frontend.sniff(_sample_head(frontend, source))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"raised {type(error).__name__}: {error}"]
     problems = said_problems(ctx.diagnostics, frontend.rules)
@@ -191,9 +191,9 @@ def _memory_problems(frontend: Frontend, path: str) -> list[str]:
     ]
 
 
-def _place_problems(said: Iterable[Diagnostic], source: Sample) -> Iterator[str]:
-    for d in said:
-        if d.loc is None or not _inside(d.loc.file, source):
+def _place_problems(diagnostics: Iterable[Diagnostic], source: Sample) -> Iterator[str]:
+    for d in diagnostics:
+        if d.loc is None or not _is_inside(d.loc.file, source):
             yield f"{d.code} has no place in {source.path}"
         elif d.loc.span is not None and isinstance(source, SourceFile):
             start, end = d.loc.span
@@ -201,7 +201,7 @@ def _place_problems(said: Iterable[Diagnostic], source: Sample) -> Iterator[str]
                 yield f"{d.code} has the span {d.loc.span} in a file of {len(source.data)} bytes"
 
 
-def _inside(file: str, source: Sample) -> bool:
+def _is_inside(file: str, source: Sample) -> bool:
     """Whether a file is the source, or one in the folder."""
     if isinstance(source, SourceFolder):
         return Path(file).is_relative_to(source.path)
@@ -212,30 +212,30 @@ def _sample_problems(frontend: Frontend, source: Sample) -> list[str]:
     problems = _parse_problems(frontend, source)
     if problems:
         return problems
-    (first, ctx), (second, _) = (_parse(frontend, source) for _ in range(2))
+    (first, ctx), (second, _) = (_parse_sample(frontend, source) for _ in range(2))
     if first is None or second is None:
-        said = "; ".join(d.message for d in ctx.diagnostics)
-        return [f"gave no model: {said}"]
-    if not frontend.sniff(_head(frontend, source)):
+        messages = "; ".join(d.message for d in ctx.diagnostics)
+        return [f"gave no model: {messages}"]
+    if not frontend.sniff(_sample_head(frontend, source)):
         problems.append("`sniff` does not recognise it")
     if first != second:
         problems.append("returns a different model the second time")
     if Model.from_json(first.to_json()) != first:
         problems.append("the model does not survive its own JSON")
-    problems += sorted(violations(first))
+    problems += sorted(list_violations(first))
     if isinstance(source, SourceFolder):
         return problems
-    if _parse(frontend, source, once=True)[0] != first:
+    if _parse_sample(frontend, source, once=True)[0] != first:
         problems.append("returns a different model if the input can be read only once")
     problems += _span_problems(first, source)
-    renamed, _ = _parse(frontend, SourceFile(f"renamed-{source.path}", source.data))
-    files = {loc.file for _, loc in _places(renamed)} if renamed is not None else set()
+    renamed, _ = _parse_sample(frontend, SourceFile(f"renamed-{source.path}", source.data))
+    files = {loc.file for _, loc in _list_places(renamed)} if renamed is not None else set()
     if source.path in files:
         problems.append("its places name a file other than the one that was read")
     return problems
 
 
-def _places(model: Model) -> Iterator[tuple[str, SourceLocation]]:
+def _list_places(model: Model) -> Iterator[tuple[str, SourceLocation]]:
     for scope in model.scopes():
         for element in (scope, *scope.nodes, *scope.flows):
             if element.loc is not None:
@@ -243,7 +243,7 @@ def _places(model: Model) -> Iterator[tuple[str, SourceLocation]]:
 
 
 def _span_problems(model: Model, source: SourceFile) -> Iterator[str]:
-    for label, loc in _places(model):
+    for label, loc in _list_places(model):
         if loc.span is not None and not 0 <= loc.span[0] <= loc.span[1] <= len(source.data):
             yield f"`{label}` has the span {loc.span} in a file of {len(source.data)} bytes"
 

@@ -32,25 +32,25 @@ def odd_models() -> Iterator[tuple[str, Model]]:
     plain = minimal_model("task.abstract")
     for label in HOSTILE:
         shown = label if len(label) <= 40 else f"{label[:40]}…"
-        yield f"every label is {shown!r}", named(plain, label)
-    yield "no element has a label", named(plain, "")
-    yield "all labels are blank", named(plain, "  ")
+        yield f"every label is {shown!r}", rename_all(plain, label)
+    yield "no element has a label", rename_all(plain, "")
+    yield "all labels are blank", rename_all(plain, "  ")
 
 
-def named(model: Model, label: str) -> Model:
+def rename_all(model: Model, label: str) -> Model:
     """The model with every name in it replaced."""
     return model.replace(
         name=label,
-        processes=tuple(_scope(p, label) for p in model.processes),
+        processes=tuple(_rename_scope(p, label) for p in model.processes),
         pools=tuple(p.replace(name=label) for p in model.pools),
     )
 
 
-def _scope(scope: S, label: str) -> S:
+def _rename_scope(scope: S, label: str) -> S:
     return scope.replace(
         name=label,
         nodes=tuple(
-            _scope(n, label) if isinstance(n, SubProcess) else n.replace(name=label)
+            _rename_scope(n, label) if isinstance(n, SubProcess) else n.replace(name=label)
             for n in scope.nodes
         ),
     )

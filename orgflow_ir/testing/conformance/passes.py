@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import (
     Pass,
     PassContext,
@@ -44,26 +44,26 @@ def _text_problems(item: Pass) -> list[str]:
 def _model_problems(item: Pass, model: Model) -> list[str]:
     text = model.to_json()
     try:
-        first, said = _run(item, model)
-        second, said_again = _run(item, Model.from_json(text))
-        third, _ = _run(item, first) if isinstance(first, Model) else (first, [])
+        first, diagnostics = _run_pass(item, model)
+        second, said_again = _run_pass(item, Model.from_json(text))
+        third, _ = _run_pass(item, first) if isinstance(first, Model) else (first, [])
     except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"raised {type(error).__name__}: {error}"]
     if not isinstance(first, Model):
         return [f"`run` returned {first!r}, not a model"]
-    problems = said_problems(said, item.rules)
+    problems = said_problems(diagnostics, item.rules)
     if model.to_json() != text:
         problems.append("it changed its input model; a pass returns a new one")
-    if first != second or said != said_again:
+    if first != second or diagnostics != said_again:
         problems.append("its result for the same model differs the second time")
     if item.stage <= Stage.ANALYSE and first is not model:
         problems.append("a pass that changes nothing must return the same object")
     if third != first:
         problems.append("it changes its own result when it is run again")
-    problems += sorted(violations(first) - violations(model))
+    problems += sorted(list_violations(first) - list_violations(model))
     return problems
 
 
-def _run(item: Pass, model: Model) -> tuple[Model, list[Diagnostic]]:
+def _run_pass(item: Pass, model: Model) -> tuple[Model, list[Diagnostic]]:
     ctx = PassContext()
     return item.run(model, ctx), ctx.diagnostics

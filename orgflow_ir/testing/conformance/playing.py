@@ -13,7 +13,7 @@ from orgflow_ir.model import Model, Opaque, Process, Task
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.runners import Runner, RunResult
 from orgflow_ir.targets import executable_processes
-from orgflow_ir.testing.conformance.emission import context
+from orgflow_ir.testing.conformance.emission import build_context
 
 MAX_RUNS = 8
 """Maximum number of runs played per small model."""
@@ -29,7 +29,7 @@ def run_problems(
     problems: list[str] = []
     played = 0
     for name, model in models:
-        ctx = context(backend)
+        ctx = build_context(backend)
         legal = legalise(model, backend.target, ctx, allow_lossy=False)
         if ctx.has_errors:
             continue
@@ -42,34 +42,36 @@ def run_problems(
             runs = enumerate_runs(meant, process.id, max_runs=MAX_RUNS, game=game).runs
             if not runs:
                 continue
-            runner.load(emitted, process.id, context(backend))
-            found = list(_played(game, process, runs, runner))
+            runner.load(emitted, process.id, build_context(backend))
+            process_problems = list(_play_problems(game, process, runs, runner))
             played += len(runs)
-            problems += [f"{name}: {p}" for p in found]
+            problems += [f"{name}: {p}" for p in process_problems]
     if not played and not problems:
         problems.append("there is a runner, but no model that it can execute")
     return problems, played
 
 
-def _played(game: Game, process: Process, runs: tuple[Run, ...], runner: Runner) -> Iterator[str]:
+def _play_problems(
+    game: Game, process: Process, runs: tuple[Run, ...], runner: Runner
+) -> Iterator[str]:
     visible = runner.visible & {n.id for n in process.nodes}
     results = list(runner.play(runs))
     if len(results) != len(runs):
         yield f"{len(results)} results were returned for {len(runs)} runs"
         return
     for number, (run, result) in enumerate(zip(runs, results, strict=True), 1):
-        problem = _judged(game, process, run, result, visible)
+        problem = _judge_run(game, process, run, result, visible)
         if problem is not None:
             yield f"run {number}: {problem}"
 
 
-def _judged(
+def _judge_run(
     game: Game, process: Process, run: Run, result: RunResult, visible: frozenset[str]
 ) -> str | None:
     """The problem of one executed run, or `None`."""
     if result.status == "unplayable":
         return f"it cannot be executed: {result.error}"
-    stopped = _stopped(process, run)
+    stopped = _first_stop(process, run)
     if stopped is not None:
         loud = result.status == "error" and (stopped.stops or "") in (result.error or "")
         return None if loud else f"it ended with {result.status} at a stub: {result.error}"
@@ -94,7 +96,7 @@ def _judged(
     return None
 
 
-def _stopped(process: Process, run: Run) -> Opaque | None:
+def _first_stop(process: Process, run: Run) -> Opaque | None:
     """The first stub that a run comes to, where it has to stop and state the reason."""
     stubs = {n.id: n for n in process.nodes if isinstance(n, Opaque) and n.stops is not None}
     return next((stubs[s.element] for s in run.steps if s.element in stubs), None)

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.testing.conformance.emission import emit
 from orgflow_ir.testing.conformance.minimal_models import minimal_models
-from orgflow_ir.testing.conformance.shapes import shapes
+from orgflow_ir.testing.conformance.shapes import list_shapes
 
 SURROUNDINGS = (
     {"PYTHONHASHSEED": "1", "TZ": "UTC0", "LANG": "en_GB.UTF-8", "USER": "one"},
@@ -76,25 +76,25 @@ def _digests_under(
         check=False,
         timeout=TIMEOUT,
     )
-    found = json.loads(done.stdout) if done.returncode == 0 else None
-    return found if isinstance(found, dict) else None
+    digests_read = json.loads(done.stdout) if done.returncode == 0 else None
+    return digests_read if isinstance(digests_read, dict) else None
 
 
-def digests(backend: Backend) -> dict[str, str]:
+def compute_digests(backend: Backend) -> dict[str, str]:
     """A digest of the output and diagnostics for each small model."""
-    found = {}
-    for name, model in (*minimal_models(), *shapes()):
-        artifacts, said = emit(backend, model)
-        text = repr((artifacts, [(d.code, d.message, d.help) for d in said]))
-        found[name] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return found
+    digests_by_name = {}
+    for name, model in (*minimal_models(), *list_shapes()):
+        artifacts, diagnostics = emit(backend, model)
+        text = repr((artifacts, [(d.code, d.message, d.help) for d in diagnostics]))
+        digests_by_name[name] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return digests_by_name
 
 
-def main(module: str, name: str) -> None:
+def print_digests(module: str, name: str) -> None:
     """Print the digests of a backend, given the module and the name of its class."""
     cls = getattr(import_module(module), name)
-    json.dump(digests(cls()), sys.stdout)
+    json.dump(compute_digests(cls()), sys.stdout)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print_digests(*sys.argv[1:])

@@ -42,13 +42,13 @@ _SHAPES: dict[str, str] = {
 `e` and `f` ends, everything else is a task."""
 
 
-def shapes() -> Iterator[tuple[str, Model]]:
+def list_shapes() -> Iterator[tuple[str, Model]]:
     """Every shape with its name."""
     for name, text in _SHAPES.items():
-        yield name, shape(text)
+        yield name, build_shape(text)
 
 
-def shape(text: str) -> Model:
+def build_shape(text: str) -> Model:
     """The model that a line of `_SHAPES` defines."""
     nodes: dict[str, Node] = {}
     flows = []
@@ -57,7 +57,7 @@ def shape(text: str) -> Model:
         rest, _, condition = rest.partition("?")
         target, _, label = rest.removesuffix("!").partition(":")
         for id in (source, target):
-            nodes.setdefault(id, _node(id))
+            nodes.setdefault(id, _build_node(id))
         flows.append(
             Flow(
                 id=f"{source}_{target}",
@@ -72,7 +72,7 @@ def shape(text: str) -> Model:
     return Model(id="model", name="Model", processes=(process,))
 
 
-def _node(id: str) -> Node:
+def _build_node(id: str) -> Node:
     if id == "s":
         return Event(id=id, name="Started", position="start")
     if id in ("e", "f"):

@@ -17,7 +17,7 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
         parts = emitted.source_map.parts
     except Exception as error:  # noqa: BLE001  # a plugin's
         return [f"its source map raised {type(error).__name__}: {error}"]
-    odd = [part for part in parts if not _typed(part)]
+    odd = [part for part in parts if not _is_typed(part)]
     if odd:
         return [f"{odd[0]!r} in its source map is not a `Part` with texts and a tuple of ids"]
     files = {artifact.path for artifact in emitted.artifacts}
@@ -55,7 +55,7 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
     return problems
 
 
-def _typed(part: object) -> bool:
+def _is_typed(part: object) -> bool:
     return (
         isinstance(part, Part)
         and all(isinstance(t, str) for t in (part.artifact, part.place, part.role, part.name))

@@ -11,7 +11,7 @@ from orgflow_ir.model import Event, Expression, Flow, Lane, Model, Node, Process
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.targets import Legal, TargetSpec
 from orgflow_ir.testing.conformance.minimal_models import minimal_model
-from orgflow_ir.testing.conformance.shapes import shape, shapes
+from orgflow_ir.testing.conformance.shapes import build_shape, list_shapes
 
 Text = Callable[[Model], str | None]
 """The output of a backend for a model, with its diagnostics; `None` if it refuses the model."""
@@ -31,10 +31,10 @@ def structure_problems(text: Text, target: TargetSpec) -> Iterator[str]:
     For a target that runs its files, conditions, defaults, times and notes count too; lanes and
     message flows do unless the table has a note about them, which may state that they are omitted.
     """
-    kinds = [_flows, _inner_flows, _attachments]
+    kinds = [_flow_changes, _inner_flows, _attachment_changes]
     if target.executes:
-        kinds += [_conditions, _defaults, _times, _notes]
-        for construct, kind in (("flow.message", _message_flows), ("lane", _lanes)):
+        kinds += [_condition_changes, _default_changes, _time_changes, _note_changes]
+        for construct, kind in (("flow.message", _message_flows), ("lane", _lane_changes)):
             if target.legality(construct) == Legal():
                 kinds.append(kind)
     for kind in kinds:
@@ -45,9 +45,9 @@ def structure_problems(text: Text, target: TargetSpec) -> Iterator[str]:
                 break
 
 
-def _flows() -> Iterator[_Change]:
+def _flow_changes() -> Iterator[_Change]:
     """Every flow of every shape, leading to another task."""
-    for name, model in shapes():
+    for name, model in list_shapes():
         (process,) = model.processes
         for flow in process.flows:
             # A gateway that only joins may be left out where it leads to the other task anyway.
@@ -58,7 +58,7 @@ def _flows() -> Iterator[_Change]:
                         f"omits a flow of “{name}”: the output does not depend on whether "
                         f"`{flow.source}` leads to `{flow.target}` or to `{node.id}`"
                     )
-                    yield _Change(model, _redirected(model, flow, node), complaint)
+                    yield _Change(model, _redirect_flow(model, flow, node), complaint)
                     break
 
 
@@ -68,7 +68,7 @@ def _only_target(process: Process, node: str) -> str | None:
     return out[0] if len(out) == 1 else None
 
 
-def _redirected(model: Model, flow: Flow, to: Node) -> Model:
+def _redirect_flow(model: Model, flow: Flow, to: Node) -> Model:
     (process,) = model.processes
     flows = tuple(f.replace(target=to.id) if f.id == flow.id else f for f in process.flows)
     return model.replace(processes=(process.replace(flows=flows),))
@@ -77,14 +77,14 @@ def _redirected(model: Model, flow: Flow, to: Node) -> Model:
 def _inner_flows() -> Iterator[_Change]:
     """The order of two steps in a sub-process."""
     orders = ("i>A A>B B>e", "i>B B>A A>e")
-    first, second = (_nested(order) for order in orders)
+    first, second = (_nest_shape(order) for order in orders)
     yield _Change(
         first, second, "omits flows in sub-processes: the output does not depend on their order"
     )
 
 
-def _nested(order: str) -> Model:
-    (inner,) = shape(order.replace("i>", "s>")).processes
+def _nest_shape(order: str) -> Model:
+    (inner,) = build_shape(order.replace("i>", "s>")).processes
     nodes = tuple(
         n.replace(id=f"inner_{n.id}", name=f"Inner {n.name}")
         for n in sorted(inner.nodes, key=lambda n: n.id)
@@ -93,14 +93,14 @@ def _nested(order: str) -> Model:
         f.replace(id=f"inner_{f.id}", source=f"inner_{f.source}", target=f"inner_{f.target}")
         for f in inner.flows
     )
-    model = shape("s>D D>e")
+    model = build_shape("s>D D>e")
     (process,) = model.processes
     sub = SubProcess(id="D", name="Details", nodes=nodes, flows=flows)
     around = tuple(sub if n.id == "D" else n for n in process.nodes)
     return model.replace(processes=(process.replace(nodes=around),))
 
 
-def _attachments() -> Iterator[_Change]:
+def _attachment_changes() -> Iterator[_Change]:
     """What each kind of boundary event is attached to."""
     for construct in CONSTRUCTS:
         if construct.startswith("event.boundary.") and not construct.endswith(
@@ -111,7 +111,7 @@ def _attachments() -> Iterator[_Change]:
                 n for s in small.scopes() for n in s.nodes
                 if isinstance(n, Event) and n.position == "boundary"
             )  # fmt: skip
-            models = [_attached(small, event, to) for to in ("A", "B")]
+            models = [_attach_event(small, event, to) for to in ("A", "B")]
             kind = construct.removeprefix("event.boundary.")
             complaint = (
                 f"omits the attachment of a boundary event ({kind}): the output does not depend "
@@ -120,8 +120,8 @@ def _attachments() -> Iterator[_Change]:
             yield _Change(models[0], models[1], complaint)
 
 
-def _attached(small: Model, event: Event, to: str) -> Model:
-    model = shape("s>A A>B B>e C>f")
+def _attach_event(small: Model, event: Event, to: str) -> Model:
+    model = build_shape("s>A A>B B>e C>f")
     (process,) = model.processes
     caught = event.replace(id="caught", name="Caught", attached_to=to)
     flow = Flow(id="caught_C", source="caught", target="C")
@@ -129,47 +129,48 @@ def _attached(small: Model, event: Event, to: str) -> Model:
     return model.replace(processes=(parts,), catalog=small.catalog)
 
 
-def _conditions() -> Iterator[_Change]:
+def _condition_changes() -> Iterator[_Change]:
     """Which branch has which condition. They have no labels, which some targets show instead."""
     for split in ("x1", "o1"):
         models = [
-            shape(f"s>{split} {split}>A?{a} {split}>B?{b} {split}>C! A>e B>e C>e")
+            build_shape(f"s>{split} {split}>A?{a} {split}>B?{b} {split}>C! A>e B>e C>e")
             for a, b in (("amount>5", "amount<2"), ("amount<2", "amount>5"))
         ]
         yield _Change(
             models[0], models[1], "mixes branches: swapped conditions do not affect the output"
         )
     models = [
-        shape(f"s>x1 x1>A?amount>5{a} x1>B?amount<2{b} A>e B>e") for a, b in (("", ""), ("0", ""))
+        build_shape(f"s>x1 x1>A?amount>5{a} x1>B?amount<2{b} A>e B>e")
+        for a, b in (("", ""), ("0", ""))
     ]
     yield _Change(
         models[0], models[1], "omits conditions: a changed condition does not affect the output"
     )
 
 
-def _defaults() -> Iterator[_Change]:
+def _default_changes() -> Iterator[_Change]:
     """Whether a branch without a condition is taken always, or only where no other one is."""
     for line in ("s>o1 o1>A?amount>5 o1>B{} A>o2 B>o2 o2>e", "s>x1 x1>B{} x1>A?amount>5 A>e B>e"):
-        models = [shape(line.format(default)) for default in ("!", "")]
+        models = [build_shape(line.format(default)) for default in ("!", "")]
         yield _Change(
             models[0], models[1], "omits defaults: a changed default does not affect the output"
         )
 
 
-def _times() -> Iterator[_Change]:
+def _time_changes() -> Iterator[_Change]:
     """The time of each kind of timer event, but of those that start a process: something else may
     start it."""
     for construct in CONSTRUCTS:
         if construct.startswith(("event.catch.timer", "event.boundary.timer")):
             small = minimal_model(construct)
-            models = [_timed(small, text) for text in ("PT1H", "PT2H")]
+            models = [_set_time(small, text) for text in ("PT1H", "PT2H")]
             kind = construct.removeprefix("event.")
             complaint = f"omits times: that of a timer ({kind}) does not affect the output"
             yield _Change(models[0], models[1], complaint)
 
 
-def _timed(model: Model, text: str) -> Model:
-    def timed(node: Node) -> Node:
+def _set_time(model: Model, text: str) -> Model:
+    def set_node_time(node: Node) -> Node:
         if not isinstance(node, Event) or not node.definitions:
             return node
         changed = tuple(
@@ -180,7 +181,7 @@ def _timed(model: Model, text: str) -> Model:
         return node.replace(definitions=changed)
 
     processes = tuple(
-        p.replace(nodes=tuple(timed(node) for node in p.nodes)) for p in model.processes
+        p.replace(nodes=tuple(set_node_time(node) for node in p.nodes)) for p in model.processes
     )
     return model.replace(processes=processes)
 
@@ -192,7 +193,7 @@ def _message_flows() -> Iterator[_Change]:
     yield _Change(model, changed, "omits message flows: they do not affect the output")
 
 
-def _lanes() -> Iterator[_Change]:
+def _lane_changes() -> Iterator[_Change]:
     """Who does which step."""
     models = [_with_lanes(*members) for members in (("A", "B"), ("B", "A"))]
     yield _Change(
@@ -201,7 +202,7 @@ def _lanes() -> Iterator[_Change]:
 
 
 def _with_lanes(first: str, second: str) -> Model:
-    model = shape("s>A A>B B>e")
+    model = build_shape("s>A A>B B>e")
     (process,) = model.processes
     lanes = (
         Lane(id="lane_sales", name="Sales", members=(first,)),
@@ -210,9 +211,9 @@ def _with_lanes(first: str, second: str) -> Model:
     return model.replace(processes=(process.replace(lanes=lanes),))
 
 
-def _notes() -> Iterator[_Change]:
+def _note_changes() -> Iterator[_Change]:
     """The documentation of a task."""
-    model = shape("s>A A>e")
+    model = build_shape("s>A A>e")
     (process,) = model.processes
     models = [
         model.replace(

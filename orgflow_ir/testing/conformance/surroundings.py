@@ -30,31 +30,31 @@ _ENVIRONMENT = type(os.environ).__getitem__.__code__
 
 
 @contextmanager
-def watched() -> Iterator[list[str]]:
+def watch_reads() -> Iterator[list[str]]:
     """Yields a description of each kind of state that the code within it reads; reads of the clock
     are detected only for functions of the standard library."""
-    found: dict[str, None] = {}
+    reads: dict[str, None] = {}
 
-    def see(frame: FrameType, event: str, called: Any) -> None:
+    def note_read(frame: FrameType, event: str, called: Any) -> None:
         what = None
         if event == "c_call":
-            what = _called(called)
+            what = _called_source(called)
         elif event == "call" and frame.f_code is _ENVIRONMENT:
             what = f"the environment variable {frame.f_locals.get('key')}"
         if what is not None:
-            found[what] = None
+            reads[what] = None
 
     asked: list[str] = []
     before = sys.getprofile()
-    sys.setprofile(see)
+    sys.setprofile(note_read)
     try:
         yield asked
     finally:
         sys.setprofile(before)
-        asked += found
+        asked += reads
 
 
-def _called(function: Any) -> str | None:
+def _called_source(function: Any) -> str | None:
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     try:
         if owner is random._inst:  # seeded ones are all right
@@ -65,7 +65,7 @@ def _called(function: Any) -> str | None:
 
 
 @contextmanager
-def silent() -> Iterator[io.StringIO]:
+def silence_output() -> Iterator[io.StringIO]:
     """Yields the text printed within it."""
     out = io.StringIO()
     with redirect_stdout(out):

@@ -58,14 +58,14 @@ def _one_rule(rule: type[Rule]) -> list[str]:
         problems.append(f"{rule.code}: it has no `category` of the type `Category`")
     if not isinstance(rule.target, str | None):
         problems.append(f"{rule.code}: its `target` {rule.target!r} is not a name of a target")
-    found = [line for line in rule.explanation().splitlines() if line and line[0] != " "]
-    if tuple(found) != _SECTIONS:
-        other = next((line for line in found if line not in _SECTIONS), None)
+    headings = [line for line in rule.explanation().splitlines() if line and line[0] != " "]
+    if tuple(headings) != _SECTIONS:
+        other = next((line for line in headings if line not in _SECTIONS), None)
         problems.append(
             f"{rule.code}: the docstring, which `explain` prints, needs the sections "
             f"{', '.join(_SECTIONS)}, each followed by indented text"
             + (
-                f"; the line {_short(other)} is neither a section nor indented"
+                f"; the line {_shorten_text(other)} is neither a section nor indented"
                 if other is not None
                 else ""
             )
@@ -73,22 +73,24 @@ def _one_rule(rule: type[Rule]) -> list[str]:
     return problems
 
 
-def said_problems(said: Iterable[Diagnostic], rules: Iterable[type[Rule]]) -> list[str]:
+def said_problems(diagnostics: Iterable[Diagnostic], rules: Iterable[type[Rule]]) -> list[str]:
     """Requires that diagnostics have known rules and messages in the common form."""
     known = {r.code for r in (*rules, *CORE_RULES, *TARGET_RULES)}
     problems = []
-    for d in said:
+    for d in diagnostics:
         if d.code not in known:
             problems.append(f"{d.code} is not among its rules")
         message = d.message
         if not message.strip() or _BREAKS.search(message) or message.endswith("."):
             problems.append(
-                f"{d.code}: message is not one line without a full stop: {_short(message)}"
+                f"{d.code}: message is not one line without a full stop: {_shorten_text(message)}"
             )
         elif message[0].isupper() and message[1:2].islower():
-            problems.append(f"{d.code}: message begins with a capital letter: {_short(message)}")
+            problems.append(
+                f"{d.code}: message begins with a capital letter: {_shorten_text(message)}"
+            )
     return list(dict.fromkeys(problems))
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return repr(text if len(text) <= 100 else f"{text[:100]}…")

@@ -560,10 +560,10 @@ def test_the_places_of_given_files_are_found_once_for_all_calls(
     """Finding them for every call takes the square of the number of files."""
     for at in range(12):
         (tmp_path / f"m{at:02}.bpmn").write_text(bpmn(f"p{at}", row(START, call(f"q{at}"), END)))
-    called_processes._places.cache_clear()
+    called_processes._list_places.cache_clear()
     assert cli.run(["check", str(tmp_path), "--no-cache", "--jobs", "1"]) == 0
     assert "11 more OF120" in capsys.readouterr().out
-    assert called_processes._places.cache_info()[:2] == (11, 1)
+    assert called_processes._list_places.cache_info()[:2] == (11, 1)
 
 
 @pytest.mark.parametrize("command", ["check", "compile", "verify", "run"])
@@ -582,13 +582,13 @@ def test_a_folder_is_listed_once_for_all_models_of_a_command(
     monkeypatch.chdir(tmp_path)
     assert cli.run(["compile", str(models), *more["compile"]]) == 0
     listed: list[str] = []
-    real = called_processes._files
+    real = called_processes._list_files
 
     def counted(folder: str, suffixes: tuple[str, ...]) -> called_processes._Folder:
         listed.append(folder)
         return real(folder, suffixes)
 
-    monkeypatch.setattr(called_processes, "_files", counted)
+    monkeypatch.setattr(called_processes, "_list_files", counted)
     for _ in range(2):  # the next command looks again
         listed.clear()
         assert cli.run([command, str(models), *more[command]]) == 0

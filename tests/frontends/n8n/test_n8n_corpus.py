@@ -16,7 +16,7 @@ from orgflow.frontends.n8n.frontend import N8nFrontend
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -64,7 +64,7 @@ def test_nothing_is_lost(
         value: dict[str, Any] = json.loads(data)
         model = Model.from_json(models[name][0].to_json())
         assert model == models[name][0]
-        assert not violations(model)
+        assert not list_violations(model)
         assert missing(value, model, model.processes[0]) == [], name
         counts["nodes"] += len(value["nodes"])
         counts["wires"] += sum(1 for _ in wires_of(value))

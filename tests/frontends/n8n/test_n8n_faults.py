@@ -17,7 +17,7 @@ from seeds import seeds
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
-from orgflow_ir.model.verifier import violations
+from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext
 
 STEP = node("A", "noOp")
@@ -267,5 +267,5 @@ def test_nothing_is_raised_and_nothing_lost_whatever_is_put_in(seed: int) -> Non
         if model is None:
             continue
         assert Model.from_json(model.to_json()) == model
-        assert not violations(model)
+        assert not list_violations(model)
         assert missing(value, model, model.processes[0]) == []

@@ -13,7 +13,7 @@ from orgflow.backends.n8n.server.deploy.deployment_plan import Problem, Step, Wa
 from orgflow.backends.n8n.server.deploy.succession import Demoted, Orphan, Uncalled
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
 
 _ITS_OWN = "the process in one of them an `id` or its own name"
@@ -67,7 +67,7 @@ def report_demoted(calls: Iterable[Demoted], ctx: PassContext) -> None:
 def report_uncalled(workflows: Iterable[Uncalled], ctx: PassContext) -> None:
     """N8N012 for each workflow that nothing calls any more."""
     for workflow in workflows:
-        callers = listed(dict.fromkeys(f"`{name}`" for name in workflow.callers))
+        callers = join_listed(dict.fromkeys(f"`{name}`" for name in workflow.callers))
         what = ", which somebody implemented," if workflow.implemented else ""
         ctx.emit(
             origin_rules.UncalledWorkflow,

@@ -22,7 +22,7 @@ from orgflow.backends.n8n.server.executions.harness import Harness
 from orgflow.backends.n8n.server.stale_runs import process_identity
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import join_listed
 
 if TYPE_CHECKING:
     from orgflow_ir.flow.token_game.runs import Run
@@ -70,7 +70,7 @@ class ServerRunner(LocalRunner):
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """See `LocalRunner`. Raises `Unplayable`, also for runs of several workflows."""
         if self.compiled.called:
-            names = listed(f"`{scope.scope.title}`" for scope in self.compiled.called)
+            names = join_listed(f"`{scope.scope.title}`" for scope in self.compiled.called)
             raise Unplayable(
                 f"it calls {names}; runs of several workflows are executed only on the local engine"
             )
