@@ -15,7 +15,7 @@ from typing import Any
 
 from orgflow.backends.bpmn.format import NO_BINDING, called_by
 from orgflow.frontends.bpmn.own import own_extensions
-from orgflow.frontends.bpmn.reading import Reading, describe
+from orgflow.frontends.bpmn.reading import Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import InvalidValue
 from orgflow.frontends.bpmn.xml.names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
@@ -91,10 +91,10 @@ class _Source:
         self.node = node
         self.attributes: dict[tuple[str, str], str] = {}
         self.elements: list[tuple[str, XmlElement]] = []
-        for one in (node, *parts):
-            self._add(one)
+        for element in (node, *parts):
+            self._add_extensions(element)
 
-    def _add(self, node: XmlElement) -> None:
+    def _add_extensions(self, node: XmlElement) -> None:
         for key, value in node.attrs.items():
             if ":" in key and not key.startswith("xmlns"):
                 ns, local = node.scope.attribute_name(key)
@@ -125,8 +125,8 @@ class _Source:
 
     def settings(self, vendor: str, *names: str) -> tuple[tuple[str, str], ...]:
         """Those of the attributes that are there, under their own names."""
-        found = ((name, self.attribute(vendor, name)) for name in names)
-        return tuple((name, text) for name, text in found if text is not None)
+        values = ((name, self.attribute(vendor, name)) for name in names)
+        return tuple((name, text) for name, text in values if text is not None)
 
 
 def read_binding(
@@ -138,29 +138,29 @@ def read_binding(
     orgflow's own element takes precedence over the engines' extensions, and these over BPMN's own
     attributes.
     """
-    own = _own(r, node) if node.children else None
+    own = _read_own(r, node) if node.children else None
     if own is not None:
         return own, False
-    performers = _performers(r, node) if node.local == "userTask" else {}
+    performers = _read_performers(r, node) if node.local == "userTask" else {}
     data = node.local == "userTask" and _is_jbpm(r) and _has_data(node)
-    if not performers and not data and not _speaks(node):
+    if not performers and not data and not _has_extensions(node):
         return plain, False
     source = _Source(node)
     if source.empty and not performers and not data:
         return plain, False
-    args = _common(source)
+    args = _read_common(source)
     says = data or any(v == DROOLS for v, _ in source.attributes)
     inputs = _data_inputs(node) if says else ()
     if node.local == "userTask":
-        form = _form(r, source, args, performers, inputs)
+        form = _read_form(r, source, args, performers, inputs)
         return (form, True) if form is not None else (plain, False)
     if node.local == "callActivity":
-        return _call(source, args), True
-    for read in (_zeebe, _drools, _activiti):
-        found = read(source, args, inputs)
-        if found is not None:
-            return found, True
-    if node.local == "scriptTask" and (given := tuple(_given(source))):
+        return _read_call(source, args), True
+    for read in (_read_zeebe, _read_drools, _read_activiti):
+        binding = read(source, args, inputs)
+        if binding is not None:
+            return binding, True
+    if node.local == "scriptTask" and (given := tuple(_given_parameters(source))):
         args["inputs"] = (*args.get("inputs", ()), *given)
     if node.local == "scriptTask" and (setting := source.settings(ACTIVITI, AUTO_STORE)):
         args["parameters"] = setting
@@ -202,33 +202,33 @@ def read_call_binding(r: Reading, node: XmlElement) -> AnyBinding | None:
 def read_sending(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBinding | None:
     """The implementation that sends the message of a throw or end event: in the Activiti family it
     is in the event definition, in Zeebe in the event."""
-    own = _own(r, node)
-    if own is not None or not (_speaks(node) or _speaks(definition)):
+    own = _read_own(r, node)
+    if own is not None or not (_has_extensions(node) or _has_extensions(definition)):
         return own
     source = _Source(node, definition)
     if source.empty:
         return None
-    args = _common(source)
-    for read in (_zeebe, _activiti):
-        found = read(source, args, ())
-        if found is not None:
-            return found
+    args = _read_common(source)
+    for read in (_read_zeebe, _read_activiti):
+        binding = read(source, args, ())
+        if binding is not None:
+            return binding
     return Worker(**args) if args else None
 
 
 def read_catching(r: Reading, node: XmlElement) -> AnyBinding | None:
     """The use of a caught event's payload: its output mappings."""
-    own = _own(r, node)
-    if own is not None or not _speaks(node):
+    own = _read_own(r, node)
+    if own is not None or not _has_extensions(node):
         return own
-    outputs = _common(_Source(node)).get("outputs")
+    outputs = _read_common(_Source(node)).get("outputs")
     return Worker(outputs=outputs) if outputs else None
 
 
 def read_catching_error(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBinding | None:
     """The use of a caught error: variables for its code and its message, and output mappings."""
-    own = _own(r, node)
-    if own is not None or not (_speaks(node) or _speaks(definition)):
+    own = _read_own(r, node)
+    if own is not None or not (_has_extensions(node) or _has_extensions(definition)):
         return own
     source = _Source(node, definition)
     outputs = tuple(
@@ -236,17 +236,17 @@ def read_catching_error(r: Reading, node: XmlElement, definition: XmlElement) ->
         for attribute, text in _OF_ERRORS
         if (name := source.attribute(ACTIVITI, attribute))
     )
-    outputs += _common(source).get("outputs", ())
+    outputs += _read_common(source).get("outputs", ())
     return Worker(outputs=outputs) if outputs else None
 
 
 def read_start_form(r: Reading, node: XmlElement) -> AnyBinding | None:
     """The form that starts a process at a none start event."""
-    own = _own(r, node)
-    if own is not None or not _speaks(node):
+    own = _read_own(r, node)
+    if own is not None or not _has_extensions(node):
         return own
     source = _Source(node)
-    return None if source.empty else _form(r, source, {}, {}, ())
+    return None if source.empty else _read_form(r, source, {}, {}, ())
 
 
 _OF_ERRORS = (
@@ -265,7 +265,7 @@ def read_script(node: XmlElement) -> Script | None:
     return Script(language=language, code=scripts[0].text if scripts else None)
 
 
-def _speaks(node: XmlElement) -> bool:
+def _has_extensions(node: XmlElement) -> bool:
     """Whether there is anything in another namespace; nearly always there is not."""
     for key in node.attrs:
         if ":" in key:
@@ -273,7 +273,7 @@ def _speaks(node: XmlElement) -> bool:
     return any(c.local == "extensionElements" for c in node.children)
 
 
-def _own(r: Reading, node: XmlElement) -> AnyBinding | None:
+def _read_own(r: Reading, node: XmlElement) -> AnyBinding | None:
     """A binding that BPMN has no attributes for: an element of our own (`backends/bpmn`)."""
     child = next(own_extensions(node, "binding"), None)
     return None if child is None else _from_own(r, child)
@@ -289,7 +289,8 @@ def _from_own(r: Reading, child: XmlElement) -> AnyBinding | None:
         except ValueError as error:
             r.report(
                 InvalidValue,
-                f"the binding of {describe(child)} cannot be read: {str(error).splitlines()[0]}",
+                f"the binding of {describe_element(child)} cannot be read: "
+                f"{str(error).splitlines()[0]}",
                 child,
                 help="use the form that orgflow writes, or remove the element",
             )
@@ -304,28 +305,28 @@ def _from_own(r: Reading, child: XmlElement) -> AnyBinding | None:
     return Worker(by=kind, target=target, code=text, parameters=parameters)
 
 
-def _common(source: _Source) -> dict[str, Any]:
+def _read_common(source: _Source) -> dict[str, Any]:
     """What every binding may have; only what is there."""
     inputs: list[Parameter] = []
     outputs: list[Parameter] = []
     for group in source.all(ACTIVITI, "inputOutput"):
-        inputs += _parameters(group, "inputParameter")
-        outputs += _parameters(group, "outputParameter")
+        inputs += _read_parameters(group, "inputParameter")
+        outputs += _read_parameters(group, "outputParameter")
     for group in source.all(ZEEBE, "ioMapping"):
-        inputs += _mappings(group.children, "input")
-        outputs += _mappings(group.children, "output")
-    found: dict[str, Any] = {
+        inputs += _read_mappings(group.children, "input")
+        outputs += _read_mappings(group.children, "output")
+    common_parts: dict[str, Any] = {
         "inputs": tuple(inputs),
         "outputs": tuple(outputs),
         "result": source.attribute(ACTIVITI, "resultVariable")
         or source.attribute(ACTIVITI, "resultVariableName"),
         "listeners": tuple(read_listeners(element for _, element in source.elements)),
-        "retries": _retries(source),
+        "retries": _read_retries(source),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in common_parts.items() if value}
 
 
-def _retries(source: _Source) -> str | None:
+def _read_retries(source: _Source) -> str | None:
     for name in ("failedJobRetryTimeCycle", "retry"):
         element = source.first(ACTIVITI, name)
         if element is not None and element.text.strip():
@@ -334,20 +335,20 @@ def _retries(source: _Source) -> str | None:
     return definition.attrs.get("retries") if definition is not None else None
 
 
-def _parameters(group: XmlElement, local: str) -> Iterator[Parameter]:
+def _read_parameters(group: XmlElement, local: str) -> Iterator[Parameter]:
     """Camunda 7's parameters: text, a script, a list or a map."""
     for child in group.children:
         if child.local == local:
             script = next((c for c in child.children if c.local == "script"), None)
             language = script.attrs.get("scriptFormat") if script is not None else None
-            text = script.text if script is not None else _content(child)
+            text = script.text if script is not None else _read_content(child)
             kind = child.children[0].local if child.children else ""
             if kind in ("list", "map") and _shows_entries(child.children[0]):
                 language = kind
             elif kind in ("list", "map"):
                 import json  # of few bindings: `check` needs it for nothing else
 
-                text = json.dumps(_structure(child.children[0]), ensure_ascii=False)
+                text = json.dumps(_read_structure(child.children[0]), ensure_ascii=False)
                 language = "nested"
             yield Parameter(name=child.attrs.get("name", ""), text=text, language=language)
 
@@ -363,32 +364,32 @@ def _shows_entries(element: XmlElement) -> bool:
     )
 
 
-def _structure(element: XmlElement) -> object:
+def _read_structure(element: XmlElement) -> object:
     """A list or map of a parameter, or something in one, as JSON: a text, null where there is none,
     `{"list": […]}`, `{"map": [[key, …], …]}` or `{"script": text, "language": name}`."""
     if element.local == "list":
-        return {"list": [_structure(child) for child in element.children]}
+        return {"list": [_read_structure(child) for child in element.children]}
     if element.local == "map":
-        return {"map": [[c.attrs.get("key", ""), _structure(c)] for c in element.children]}
+        return {"map": [[c.attrs.get("key", ""), _read_structure(c)] for c in element.children]}
     if element.local == "script":
         return {"script": element.text, "language": element.attrs.get("scriptFormat", "")}
     if element.children:
-        return _structure(element.children[0])
+        return _read_structure(element.children[0])
     return element.text.strip() or None
 
 
-def _content(element: XmlElement) -> str:
+def _read_content(element: XmlElement) -> str:
     """Text, or the entries of a map or list, one a line."""
     if not element.children:
         return element.text.strip()
     lines = []
     for child in element.children:
         key = child.attrs.get("key")
-        lines.append(f"{key}: {_content(child)}" if key is not None else _content(child))
+        lines.append(f"{key}: {_read_content(child)}" if key is not None else _read_content(child))
     return "\n".join(line for line in lines if line) or element.text.strip()
 
 
-def _mappings(children: list[XmlElement], local: str) -> Iterator[Parameter]:
+def _read_mappings(children: list[XmlElement], local: str) -> Iterator[Parameter]:
     """Zeebe's `source`, a FEEL expression with `=` or a constant, and `target`."""
     for child in children:
         if child.local == local:
@@ -400,25 +401,27 @@ def _mappings(children: list[XmlElement], local: str) -> Iterator[Parameter]:
             )
 
 
-def _activiti(
+def _read_activiti(
     source: _Source, common: dict[str, Any], inputs: tuple[Parameter, ...]
 ) -> AnyBinding | None:
     """Camunda 7, Activiti, Flowable: an attribute names what does it, fields configure it."""
-    settings = _fields(source)
+    settings = _read_fields(source)
     kind = source.attribute(ACTIVITI, "type")
     connector = source.first(ACTIVITI, "connector")
     decision = source.attribute(ACTIVITI, "decisionRef")
     if decision is not None or kind == "dmn":
-        return _decision(source, common, decision, settings)
+        return _read_decision(source, common, decision, settings)
     if connector is not None:
-        return _connector(connector, common)
+        return _read_connector(connector, common)
     if kind == "http":
-        headers = _lines(settings.pop("requestHeaders", ""))
+        headers = _header_lines(settings.pop("requestHeaders", ""))
         result = settings.pop("responseVariableName", None)
-        settings.update(_beside(source))
-        return _http("flowable", settings, _FLOWABLE_HTTP, common, headers=headers, result=result)
+        settings.update(_settings_beside(source))
+        return _build_http(
+            "flowable", settings, _FLOWABLE_HTTP, common, headers=headers, result=result
+        )
     if kind == "mail":
-        return _mail("flowable", settings, _NAMED_MAIL, common)
+        return _build_mail("flowable", settings, _NAMED_MAIL, common)
     parameters = tuple(settings.items())
     for name, by in _DOERS:
         target = source.attribute(ACTIVITI, name)
@@ -442,7 +445,7 @@ def _activiti(
     return None
 
 
-def _decision(
+def _read_decision(
     source: _Source, common: dict[str, Any], decision: str | None, settings: dict[str, str]
 ) -> Decision:
     reference = settings.pop("decisionTableReferenceKey", None)
@@ -457,45 +460,45 @@ def _decision(
     )
 
 
-def _connector(connector: XmlElement, common: dict[str, Any]) -> AnyBinding:
+def _read_connector(connector: XmlElement, common: dict[str, Any]) -> AnyBinding:
     """Camunda 7's connectors: an id, and mappings of their own."""
     name = next((c.text.strip() for c in connector.children if c.local == "connectorId"), "")
     inputs: list[Parameter] = []
     outputs: list[Parameter] = []
     for group in connector.children:
         if group.local == "inputOutput":
-            inputs += _parameters(group, "inputParameter")
-            outputs += _parameters(group, "outputParameter")
+            inputs += _read_parameters(group, "inputParameter")
+            outputs += _read_parameters(group, "outputParameter")
     common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
     if name in ("http-connector", "soap-http-connector", "mail-send"):
         texts = () if name == "mail-send" else _C7_HTTP
-        found = {
+        values = {
             p.name: p.text
             for p in inputs
             if p.language is None or (p.language == "map" and p.name not in texts)
         }
-        scripts = tuple(p for p in inputs if p.name not in found)
+        scripts = tuple(p for p in inputs if p.name not in values)
         if scripts:
             common["inputs"] = (*common.get("inputs", ()), *scripts)
         if name == "mail-send":
-            return _mail("camunda", found, _NAMED_MAIL, common)
-        headers = _lines(found.pop("headers", ""))
+            return _build_mail("camunda", values, _NAMED_MAIL, common)
+        headers = _header_lines(values.pop("headers", ""))
         if name == "soap-http-connector":
-            found.setdefault("method", "POST")
-            headers = _soap(headers)
-        return _http("camunda", found, _C7_HTTP, common, headers=headers)
+            values.setdefault("method", "POST")
+            headers = _soap_headers(headers)
+        return _build_http("camunda", values, _C7_HTTP, common, headers=headers)
     common["inputs"] = (*common.get("inputs", ()), *inputs)
     return Worker(by="connector", target=name, **common)
 
 
-def _soap(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+def _soap_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Headers of a SOAP request; a message of SOAP 1.1 is `text/xml` where nothing else is said."""
     if any(name.lower() == "content-type" for name, _ in headers):
         return headers
     return (*headers, ("Content-Type", "text/xml; charset=utf-8"))
 
 
-def _http(
+def _build_http(
     by: str,
     settings: dict[str, str],
     names: dict[str, str],
@@ -515,27 +518,29 @@ def _http(
     )  # fmt: skip
 
 
-def _mail(by: str, settings: dict[str, str], names: dict[str, str], common: dict[str, Any]) -> Mail:
+def _build_mail(
+    by: str, settings: dict[str, str], names: dict[str, str], common: dict[str, Any]
+) -> Mail:
     known: dict[str, Any] = {names[k]: v for k, v in settings.items() if k in names}
     rest = tuple((k, v) for k, v in settings.items() if k not in names)
     return Mail(by=by, **known, **{**common, "parameters": (*common.get("parameters", ()), *rest)})
 
 
-def _lines(text: str) -> tuple[tuple[str, str], ...]:
+def _header_lines(text: str) -> tuple[tuple[str, str], ...]:
     """`Name: value` lines."""
     pairs = (line.partition(":") for line in text.splitlines() if line.strip())
     return tuple((name.strip(), value.strip()) for name, _, value in pairs)
 
 
-def _fields(source: _Source) -> dict[str, str]:
+def _read_fields(source: _Source) -> dict[str, str]:
     """Injected fields, which Flowable's own tasks take their settings from."""
-    found = {}
+    fields_read = {}
     for element in source.all(ACTIVITI, "field"):
-        found[element.attrs.get("name", "")] = field_text(element)
-    return found
+        fields_read[element.attrs.get("name", "")] = field_text(element)
+    return fields_read
 
 
-def _given(source: _Source) -> Iterator[Parameter]:
+def _given_parameters(source: _Source) -> Iterator[Parameter]:
     """What Flowable gives to a script: variables and expressions, by their names there."""
     for element in source.all(ACTIVITI, "in"):
         attrs = element.attrs
@@ -553,16 +558,16 @@ def _event_inputs(source: _Source) -> Iterator[Parameter]:
             yield Parameter(name=element.attrs["target"], text=text)
 
 
-def _beside(source: _Source) -> Iterator[tuple[str, str]]:
+def _settings_beside(source: _Source) -> Iterator[tuple[str, str]]:
     """What changes a request or its response in Flowable and is no field of its task."""
     for name in (*HANDLERS, MAPPED_FAILURE):
         for element in source.all(ACTIVITI, name):
             code = next((c.text for c in element.children if c.local == "script"), "")
-            said = (*element.attrs.values(), code or element.text)
-            yield name, " ".join(" ".join(text.split()) for text in said if text.strip())
+            words = (*element.attrs.values(), code or element.text)
+            yield name, " ".join(" ".join(text.split()) for text in words if text.strip())
 
 
-def _zeebe(
+def _read_zeebe(
     source: _Source, common: dict[str, Any], inputs: tuple[Parameter, ...]
 ) -> AnyBinding | None:
     """Camunda 8: a job type with headers, a script or a decision."""
@@ -599,21 +604,21 @@ def _zeebe(
         kind = settings.get("data.smtpAction.contentType", "PLAIN").strip('="').upper()
         unused = {"PLAIN": "data.smtpAction.htmlBody", "HTML": "data.smtpAction.body"}.get(kind)
         names = {name: field for name, field in names.items() if name != unused}
-        return _mail("zeebe", settings, names, common)
+        return _build_mail("zeebe", settings, names, common)
     result = dict(headers).get("resultVariable")
     pick = {
         target: tuple((k.removeprefix(f"{target}."), settings.pop(k)) for k in list(settings)
                       if k.startswith(f"{target}."))
         for target in ("headers", "queryParameters", "authentication")
     }  # fmt: skip
-    return _http(
+    return _build_http(
         "zeebe", settings, _ZEEBE_HTTP, common, headers=pick["headers"],
         query=pick["queryParameters"],
         authentication=pick["authentication"], result=result,
     )  # fmt: skip
 
 
-def _drools(
+def _read_drools(
     source: _Source, common: dict[str, Any], inputs: tuple[Parameter, ...]
 ) -> AnyBinding | None:
     """jBPM: a work item handler by name, its settings as data inputs; a rule group."""
@@ -632,15 +637,17 @@ def _drools(
     if outputs:
         common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
     if handler == "Rest":
-        pairs = (one.split("=") for one in settings.pop("Headers", "").split(";"))
+        pairs = (header.split("=") for header in settings.pop("Headers", "").split(";"))
         headers = tuple((p[0].strip(), p[1].strip()) for p in pairs if len(p) == 2)
         if "Content" in settings:  # the older name
             settings.setdefault("ContentData", settings.pop("Content"))
         auth = tuple((k, settings.pop(k)) for k in ("AuthType", "Username", "Password", "AuthUrl")
                      if k in settings)  # fmt: skip
-        return _http("jbpm", settings, _DROOLS_HTTP, common, headers=headers, authentication=auth)
+        return _build_http(
+            "jbpm", settings, _DROOLS_HTTP, common, headers=headers, authentication=auth
+        )
     if handler == "Email":
-        return _mail("jbpm", settings, _DROOLS_MAIL, common)
+        return _build_mail("jbpm", settings, _DROOLS_MAIL, common)
     rest = tuple(p for p in inputs if p.name != "TaskName")
     return Worker(by="handler", target=handler, **{**common, "inputs": rest})
 
@@ -659,7 +666,7 @@ def _data_names(node: XmlElement, kind: str) -> dict[str, str]:
 def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
     """jBPM's settings: data inputs by name, each with the constant or variable assigned to it."""
     names = _data_names(node, "dataInput")
-    found = []
+    inputs = []
     for association in node.children:
         if association.local != "dataInputAssociation" or association.ns != BPMN:
             continue
@@ -673,14 +680,14 @@ def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
             written = [c.text for c in parts["assignment"].children if c.local == "from"]
             text, language = (written[0], None) if written else (text, language)
         if text is not None and names.get(target):
-            found.append(Parameter(name=names[target], text=text.strip(), language=language))
-    return tuple(found)
+            inputs.append(Parameter(name=names[target], text=text.strip(), language=language))
+    return tuple(inputs)
 
 
 def _data_outputs(node: XmlElement) -> tuple[Parameter, ...]:
     """jBPM's results: data outputs by name, each with the variable that it is assigned to."""
     names = _data_names(node, "dataOutput")
-    found = []
+    outputs = []
     for association in node.children:
         if association.local != "dataOutputAssociation" or association.ns != BPMN:
             continue
@@ -688,14 +695,14 @@ def _data_outputs(node: XmlElement) -> tuple[Parameter, ...]:
         source = parts["sourceRef"].text.strip() if "sourceRef" in parts else ""
         target = parts["targetRef"].text.strip() if "targetRef" in parts else ""
         if target and names.get(source) and "assignment" not in parts:
-            found.append(Parameter(name=target, text=names[source], language="variable"))
-    return tuple(found)
+            outputs.append(Parameter(name=target, text=names[source], language="variable"))
+    return tuple(outputs)
 
 
-def _performers(r: Reading, node: XmlElement) -> dict[str, str]:
+def _read_performers(r: Reading, node: XmlElement) -> dict[str, str]:
     """Who does a user task, in BPMN's own words (BPMN 2.0.2, 10.3.2.3): an expression, or a
     resource of the document by its name."""
-    found: dict[str, str] = {}
+    performers: dict[str, str] = {}
     for child in node.children:
         if child.ns != BPMN or child.local not in PERFORMERS:
             continue
@@ -708,11 +715,11 @@ def _performers(r: Reading, node: XmlElement) -> dict[str, str]:
         text = " ".join(texts).strip()
         if text:
             name = "candidate_groups" if child.local == "potentialOwner" else "assignee"
-            found[name] = f"{found[name]}, {text}" if name in found else text
-    return found
+            performers[name] = f"{performers[name]}, {text}" if name in performers else text
+    return performers
 
 
-def _form(
+def _read_form(
     r: Reading,
     source: _Source,
     common: dict[str, Any],
@@ -720,29 +727,29 @@ def _form(
     inputs: tuple[Parameter, ...],
 ) -> Form | None:
     """Assignment, form and dates of a user task, of all vendors at once."""
-    found: dict[str, Any] = dict(performers)
+    parts: dict[str, Any] = dict(performers)
     for name, field in _FORM_ATTRIBUTES.items():
         text = source.attribute(ACTIVITI, name)
         if text is not None:
-            found[field] = text
+            parts[field] = text
     for element_name, names in _ZEEBE_FORMS.items():
         element = source.first(ZEEBE, element_name)
         if element is not None:
-            found |= {field: element.attrs[n] for n, field in names.items() if n in element.attrs}
+            parts |= {field: element.attrs[n] for n, field in names.items() if n in element.attrs}
     form = source.attribute(ACTIVITI, "formKey") or source.attribute(ACTIVITI, "formRef")
     if form is not None:
-        found["form"] = form
+        parts["form"] = form
     fields = tuple(_form_fields(source))
-    if not fields and found.get("form"):
+    if not fields and parts.get("form"):
         from orgflow.frontends.bpmn.forms import fields_of
 
-        fields = fields_of(r, found["form"], source.node)
+        fields = fields_of(r, parts["form"], source.node)
     if fields:
-        found["fields"] = fields
+        parts["fields"] = fields
     rest = []
     for parameter in inputs:
         if parameter.name in _DROOLS_FORM:
-            found.setdefault(_DROOLS_FORM[parameter.name], parameter.text)
+            parts.setdefault(_DROOLS_FORM[parameter.name], parameter.text)
         else:
             rest.append(parameter)
     settings = source.settings(ACTIVITI, *_FORM_SETTINGS)
@@ -750,13 +757,13 @@ def _form(
         given = dict(_fields_of_outputs(r, source.node))
         outputs = tuple(p for p in _data_outputs(source.node) if p.text in given)
         if outputs:
-            found.setdefault("fields", tuple(given.values()))
+            parts.setdefault("fields", tuple(given.values()))
             common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
     if rest:
         common = {**common, "inputs": (*common.get("inputs", ()), *rest)}
     if settings:
         common = {**common, "parameters": settings}
-    return Form(**found, **common) if found or common else None
+    return Form(**parts, **common) if parts or common else None
 
 
 _TYPED = (
@@ -823,52 +830,52 @@ def _form_fields(source: _Source) -> Iterator[Field]:
             constraints=(
                 *(c for c in constraints if c[0] != "required"),
                 *((n, "false") for n in ("writable",) if attributes.get(n) == "false"),
-                *_part(attributes.get("expression", "")),
+                *_shown_part(attributes.get("expression", "")),
             ),
         )  # fmt: skip
 
 
-def _part(expression: str) -> Iterator[tuple[str, str]]:
+def _shown_part(expression: str) -> Iterator[tuple[str, str]]:
     """Flowable: the part of a variable that a form property shows and sets."""
-    found = re.fullmatch(r"\s*[#$]\{\s*((?:[^\W\d]\w*\.)+[^\W\d]\w*)\s*\}\s*", expression)
-    if found is not None:
-        yield PART, found[1]
+    match = re.fullmatch(r"\s*[#$]\{\s*((?:[^\W\d]\w*\.)+[^\W\d]\w*)\s*\}\s*", expression)
+    if match is not None:
+        yield PART, match[1]
 
 
-def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
+def _read_call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
     """How a process is called: what goes in and out, which version, by which key."""
     inputs, outputs = list(common.get("inputs", ())), list(common.get("outputs", ()))
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for element in source.all(ACTIVITI, "in"):
         if "businessKey" in element.attrs:
-            found["business_key"] = element.attrs["businessKey"]
+            parts["business_key"] = element.attrs["businessKey"]
         elif element.attrs.get("variables") == "all":
-            found["all_variables"] = True
+            parts["all_variables"] = True
         else:
             inputs.append(_call_parameter(element))
     for element in source.all(ACTIVITI, "out"):
         if element.attrs.get("variables") == "all":
-            found["all_results"] = True
+            parts["all_results"] = True
         else:
             outputs.append(_call_parameter(element))
     version = (source.attribute(ACTIVITI, "calledElementVersion")
                or source.attribute(ACTIVITI, "calledElementBinding"))  # fmt: skip
     called = source.first(ZEEBE, "calledElement")
     if called is not None:
-        found["process"] = called.attrs.get("processId")
+        parts["process"] = called.attrs.get("processId")
         version = called.attrs.get("versionTag") or called.attrs.get("bindingType") or version
         # Camunda 8 hands over everything unless it is told not to; what comes back is limited by
         # output mappings as well.
         if called.attrs.get("propagateAllParentVariables") != "false":
-            found["all_variables"] = True
+            parts["all_variables"] = True
         if called.attrs.get("propagateAllChildVariables") != "false" and not outputs:
-            found["all_results"] = True
+            parts["all_results"] = True
     if source.attribute(ACTIVITI, "inheritVariables") == "true":  # Flowable
-        found["all_variables"] = True
+        parts["all_variables"] = True
     if key := source.attribute(ACTIVITI, "businessKey"):
-        found["business_key"] = key
+        parts["business_key"] = key
     if version:
-        found["version"] = version
+        parts["version"] = version
     common = {**common, "inputs": tuple(inputs), "outputs": tuple(outputs)}
     common = {name: value for name, value in common.items() if value}
     settings = source.settings(
@@ -881,7 +888,7 @@ def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
         settings += (("inputOutput", "true"),)
     if settings:
         common["parameters"] = settings
-    return SubProcessCall(**found, **common) if found or common else None
+    return SubProcessCall(**parts, **common) if parts or common else None
 
 
 def _call_parameter(element: XmlElement) -> Parameter:

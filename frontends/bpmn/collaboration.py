@@ -43,15 +43,15 @@ class Collaborations:
             if child.ns != BPMN or local not in _MODELLED:
                 rest.append(child)
             elif local == "participant":
-                self.pools.append(_pool(r, child, which))
+                self.pools.append(_read_pool(r, child, which))
             elif local == "messageFlow":
                 self.message_flows.append(_message_flow(r, child, which))
             elif local == "correlationKey":
                 self.keys.append(_correlation_key(r, child, which))
             else:
-                found = read_artifact(r, child)
-                found = found.replace(extra=found.extra + which) if which else found
-                self.artifacts.append(found)
+                artifact = read_artifact(r, child)
+                artifact = artifact.replace(extra=artifact.extra + which) if which else artifact
+                self.artifacts.append(artifact)
         r.kept(node, NAMED, _MODELLED)  # for what it reports
         rest.sort(key=lambda c: rank(node.local, c.ns, c.local))
         own = f"{r.document.root.attrs.get('id', '').strip()}__collaboration"
@@ -63,7 +63,7 @@ class Collaborations:
         self.shells.append((node.tag, r.document.shell(node, inner)))
 
 
-def _pool(r: Reading, node: XmlElement, which: Extra) -> Pool:
+def _read_pool(r: Reading, node: XmlElement, which: Extra) -> Pool:
     args = r.base(node, _POOL_ATTRIBUTES, _POOL_CHILDREN)
     process = r.ref(node, "processRef")
     r.known(node, process, None, "process")

@@ -68,14 +68,14 @@ def read_data_associations(r: Reading, owner: XmlElement, name: str) -> list[Dat
     The owner's own data inputs and outputs are kept as elements; the flow is between the node
     itself and the data object. Further sources of one association are kept as elements.
     """
-    found = [n for n in owner.children if n.local in DATA_ASSOCIATIONS and n.ns == BPMN]
-    if not found:
+    association_nodes = [n for n in owner.children if n.local in DATA_ASSOCIATIONS and n.ns == BPMN]
+    if not association_nodes:
         return []
-    found.sort(key=lambda n: n.local)  # inputs first, as the schema has them
-    return [_association(r, node, name) for node in found]
+    association_nodes.sort(key=lambda n: n.local)  # inputs first, as the schema has them
+    return [_read_association(r, node, name) for node in association_nodes]
 
 
-def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
+def _read_association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
     args = r.base(node, frozenset(("id",)), _ASSOCIATION_CHILDREN)
     parts: dict[str, list[XmlElement]] = {local: [] for local in _ASSOCIATION_CHILDREN}
     for child in node.children:
@@ -87,8 +87,8 @@ def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
     if other is not None:
         r.known(node, other, None, "data object")
     kept = [*(parts["targetRef"] if inward else parts["sourceRef"]), *outer[1:]]
-    made = r.ids.get(kept[0].text.strip()) if inward and len(kept) == 1 else None
-    if made is not None and made.local == "property" and is_placeholder(made):
+    placeholder = r.ids.get(kept[0].text.strip()) if inward and len(kept) == 1 else None
+    if placeholder is not None and placeholder.local == "property" and is_placeholder(placeholder):
         kept = []  # it ends at nothing: the schema wants an end
     mapping = []
     for assignment in parts["assignment"]:

@@ -6,14 +6,14 @@ from orgflow.backends.bpmn.format import NAMESPACE, ORGFLOW, XMLNS
 from orgflow.frontends.bpmn.collaboration import Collaborations
 from orgflow.frontends.bpmn.diagram import read_diagrams
 from orgflow.frontends.bpmn.input_rules import UnboundPrefix
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
+from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import (
     DuplicateId,
     MisplacedElement,
     UnknownElement,
     UnmodelledBehaviour,
 )
-from orgflow.frontends.bpmn.scope import opaque, read_process
+from orgflow.frontends.bpmn.scope import read_opaque, read_process
 from orgflow.frontends.bpmn.specification import check_specification
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
 from orgflow.frontends.bpmn.xml.names import (
@@ -72,12 +72,12 @@ class _Definitions:
             self._root_element(node)
         if r.refused:
             return None
-        diagram, shells = self._diagram()
+        diagram, shells = self._read_diagram()
         doc, extra = self._root_data(root)
         extra += tuple(self.collaborations.shells) + self._unused_definitions() + shells
-        found = self.collaborations
+        collaborations = self.collaborations
         model = Model(
-            id=self._identity(root),
+            id=self._choose_identity(root),
             name=root.attrs.get("name", ""),
             doc=doc,
             loc=r.loc(root),
@@ -85,11 +85,11 @@ class _Definitions:
             extra=extra,
             source=r.file,
             processes=tuple(self.processes),
-            pools=tuple(found.pools),
-            message_flows=tuple(found.message_flows),
+            pools=tuple(collaborations.pools),
+            message_flows=tuple(collaborations.message_flows),
             catalog=Catalog(**{k: tuple(v) for k, v in self.catalog.items()}),
-            correlation_keys=tuple(found.keys),
-            artifacts=tuple(found.artifacts),
+            correlation_keys=tuple(collaborations.keys),
+            artifacts=tuple(collaborations.artifacts),
             opaque=tuple(self.opaque),
             diagram=diagram,
         )
@@ -105,15 +105,15 @@ class _Definitions:
                 r.elsewhere.add(node)
             return
         if local == "process":
-            self._process(node)
+            self._read_process(node)
         elif local == "collaboration":
             self.collaborations.read(r, node)
         elif local in CATALOG:
-            self.catalog[CATALOG[local]].append(self._entry(node))
+            self.catalog[CATALOG[local]].append(self._read_entry(node))
         elif local in EVENT_DEFINITIONS:
             self.definitions.append(node)
         elif local in HARMLESS_ROOTS or local in ILLEGAL_ROOTS:
-            self.opaque.append(opaque(r, node, harmless=local in HARMLESS_ROOTS))
+            self.opaque.append(read_opaque(r, node, harmless=local in HARMLESS_ROOTS))
         elif local == "extension":
             if r.boolean(node, "mustUnderstand", False):
                 r.report(
@@ -124,9 +124,9 @@ class _Definitions:
                     help="check that the process does not depend on it",
                 )
         elif local not in _KEPT_ROOTS:
-            self._odd(node)
+            self._report_unknown(node)
 
-    def _odd(self, node: XmlElement) -> None:
+    def _report_unknown(self, node: XmlElement) -> None:
         from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS
 
         r = self.r
@@ -136,11 +136,11 @@ class _Definitions:
                 return  # `kept` reports and keeps it
             r.report(
                 MisplacedElement,
-                f"{describe(node)} is outside of every process",
+                f"{describe_element(node)} is outside of every process",
                 node,
                 help="move it into a process",
             )
-            self.opaque.append(opaque(r, node, harmless=harmless))
+            self.opaque.append(read_opaque(r, node, harmless=harmless))
             return
         r.report(
             UnknownElement,
@@ -148,9 +148,9 @@ class _Definitions:
             node,
             help="remove it, or put it into `extensionElements`",
         )
-        self.opaque.append(opaque(r, node, harmless=False))
+        self.opaque.append(read_opaque(r, node, harmless=False))
 
-    def _process(self, node: XmlElement) -> None:
+    def _read_process(self, node: XmlElement) -> None:
         """Read a process and those nested in it, outer first."""
         waiting = [node]
         while waiting:
@@ -162,7 +162,7 @@ class _Definitions:
             self.processes.append(read_process(self.r, current, nested))
             waiting = nested + waiting
 
-    def _entry(self, node: XmlElement) -> CatalogEntry:
+    def _read_entry(self, node: XmlElement) -> CatalogEntry:
         r, local = self.r, node.local
         return CatalogEntry(
             code=node.attrs.get(_CODES[local]) if local in _CODES else None,
@@ -173,12 +173,12 @@ class _Definitions:
     def _root_data(self, root: XmlElement) -> tuple[str, Extra]:
         """Declared prefixes (but for those that were made by the writer), attributes, elements."""
         r = self.r
-        made = r.document.made_prefixes
+        made_prefixes = r.document.made_prefixes
         declared = tuple(
             (f"@{{{XMLNS}}}{key[6:] or key}", value)
             for key, value in root.attrs.items()
             if (key == "xmlns" or key.startswith("xmlns:"))
-            and key[6:] not in made
+            and key[6:] not in made_prefixes
             and not value.startswith(ORGFLOW)
         )
         if root.local != "definitions":
@@ -207,12 +207,12 @@ class _Definitions:
             if node.attrs.get("id", "").strip() not in r.used_definitions
         )
 
-    def _diagram(self) -> tuple[Diagram | None, Extra]:
+    def _read_diagram(self) -> tuple[Diagram | None, Extra]:
         if not self.r.ctx.options.get("diagram"):
             return None, ()
         return read_diagrams(self.r, self.diagrams)
 
-    def _identity(self, root: XmlElement) -> str:
+    def _choose_identity(self, root: XmlElement) -> str:
         """The id of the definitions; a process or node of the same id keeps it."""
         r = self.r
         raw = root.attrs.get("id", "").strip() if root.local == "definitions" else ""
@@ -225,7 +225,7 @@ class _Definitions:
             number += 1
         r.report(
             DuplicateId,
-            f"the root element has the id `{raw}`, which {describe(r.ids[raw])} has too",
+            f"the root element has the id `{raw}`, which {describe_element(r.ids[raw])} has too",
             root,
             help="give one of them another id",
         )

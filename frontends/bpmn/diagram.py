@@ -26,7 +26,7 @@ def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | Non
         inner = []
         for child in diagram.children:
             if child.local == "BPMNPlane" and child.ns == BPMNDI:
-                inner.append(_plane(r, child, shapes, edges, planes))
+                inner.append(_read_plane(r, child, shapes, edges, planes))
                 planes += 1
             else:
                 inner.append(r.document.standalone(child))
@@ -36,18 +36,18 @@ def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | Non
     return Diagram(shapes=tuple(shapes), edges=tuple(edges)), tuple(shells)
 
 
-def _plane(
+def _read_plane(
     r: Reading, plane: XmlElement, shapes: list[Shape], edges: list[Edge], number: int
 ) -> str:
     rest = []
     which: Extra = ((PLANE, str(number)),) if number else ()
     for node in plane.children:
         if node.local == "BPMNShape" and node.ns == BPMNDI:
-            shape = _shape(r, node)
+            shape = _read_shape(r, node)
             if shape is not None:
                 shapes.append(shape.replace(extra=shape.extra + which) if which else shape)
         elif node.local == "BPMNEdge" and node.ns == BPMNDI:
-            edge = _edge(r, node)
+            edge = _read_edge(r, node)
             if edge is not None:
                 edges.append(edge.replace(extra=edge.extra + which) if which else edge)
         else:
@@ -55,7 +55,7 @@ def _plane(
     return r.document.shell(plane, rest)
 
 
-def _element(r: Reading, node: XmlElement) -> str | None:
+def _read_element(r: Reading, node: XmlElement) -> str | None:
     name = r.ref(node, "bpmnElement")
     if name in r.shared:
         return None  # OF150 reports the elements
@@ -72,12 +72,12 @@ def _element(r: Reading, node: XmlElement) -> str | None:
     return None
 
 
-def _shape(r: Reading, node: XmlElement) -> Shape | None:
-    name = _element(r, node)
+def _read_shape(r: Reading, node: XmlElement) -> Shape | None:
+    name = _read_element(r, node)
     if name is None:
         return None
     bounds = next(
-        (_bounds(r, c) for c in node.children if c.local == "Bounds" and c.ns == DC), None
+        (_read_bounds(r, c) for c in node.children if c.local == "Bounds" and c.ns == DC), None
     )
     if bounds is None:
         r.report(
@@ -90,15 +90,15 @@ def _shape(r: Reading, node: XmlElement) -> Shape | None:
     return Shape(
         element=name,
         bounds=bounds,
-        label=_label(r, node),
-        horizontal=_flag(r, node, "isHorizontal"),
-        expanded=_flag(r, node, "isExpanded"),
-        extra=_rest(r, node, ("bpmnElement", "isHorizontal", "isExpanded"), ("Bounds",)),
+        label=_read_label(r, node),
+        horizontal=_read_flag(r, node, "isHorizontal"),
+        expanded=_read_flag(r, node, "isExpanded"),
+        extra=_read_rest(r, node, ("bpmnElement", "isHorizontal", "isExpanded"), ("Bounds",)),
     )
 
 
-def _edge(r: Reading, node: XmlElement) -> Edge | None:
-    name = _element(r, node)
+def _read_edge(r: Reading, node: XmlElement) -> Edge | None:
+    name = _read_element(r, node)
     if name is None:
         return None
     points = []
@@ -121,12 +121,12 @@ def _edge(r: Reading, node: XmlElement) -> Edge | None:
     return Edge(
         element=name,
         waypoints=tuple(points),
-        label=_label(r, node),
-        extra=_rest(r, node, ("bpmnElement",), ("waypoint",)),
+        label=_read_label(r, node),
+        extra=_read_rest(r, node, ("bpmnElement",), ("waypoint",)),
     )
 
 
-def _bounds(r: Reading, node: XmlElement) -> Box | None:
+def _read_bounds(r: Reading, node: XmlElement) -> Box | None:
     at = node.attrs
     try:
         box = (float(at["x"]), float(at["y"]), float(at["width"]), float(at["height"]))
@@ -135,20 +135,20 @@ def _bounds(r: Reading, node: XmlElement) -> Box | None:
     return box if all(map(isfinite, box)) else None
 
 
-def _label(r: Reading, node: XmlElement) -> Box | None:
+def _read_label(r: Reading, node: XmlElement) -> Box | None:
     for label in node.children:
         if label.local == "BPMNLabel":
             for child in label.children:
                 if child.local == "Bounds":
-                    return _bounds(r, child)
+                    return _read_bounds(r, child)
     return None
 
 
-def _flag(r: Reading, node: XmlElement, attribute: str) -> bool | None:
+def _read_flag(r: Reading, node: XmlElement, attribute: str) -> bool | None:
     return r.boolean(node, attribute, False) if attribute in node.attrs else None
 
 
-def _rest(
+def _read_rest(
     r: Reading, node: XmlElement, attributes: tuple[str, ...], children: tuple[str, ...]
 ) -> Extra:
     extra: list[tuple[str, str]] = []

@@ -39,8 +39,8 @@ class Dialects:
             return None
         for engine in ENGINE_NAMES:
             if engine == stated:
-                found = _Found(f'orgflow:{DIALECT}="{stated}"', process)
-                return _dialect(engine, found, self._file)
+                use = _Found(f'orgflow:{DIALECT}="{stated}"', process)
+                return _build_dialect(engine, use, self._file)
         raise ValueError(stated)
 
 
@@ -59,43 +59,43 @@ def _read_dialect(document: XmlDocument, file: str) -> Dialect | None:
         ),
         None,
     )
-    used = {} if noted is not None else _used(document, declared)
+    used = {} if noted is not None else _first_uses(document, declared)
     exporter = root.attrs.get("exporter", "")
     engine = engine_of(() if noted is None else noted[1:], used, exporter, declared.values())
     if engine is None:
         return None
     if noted is not None:
-        found = _Found(f'{noted[0]}="{noted[1]}"', root)
+        use = _Found(f'{noted[0]}="{noted[1]}"', root)
     elif used:
-        found = used[engine]
+        use = used[engine]
     else:
         prefixes = {e: p for p, e in declared.items()}
         by_tool = engine_of((), (), exporter, ()) is not None
-        found = _Found(f'exporter="{exporter}"' if by_tool else f"xmlns:{prefixes[engine]}", root)
-    return _dialect(engine, found, file)
+        use = _Found(f'exporter="{exporter}"' if by_tool else f"xmlns:{prefixes[engine]}", root)
+    return _build_dialect(engine, use, file)
 
 
-def _used(document: XmlDocument, declared: dict[str, Engine]) -> dict[Engine, _Found]:
+def _first_uses(document: XmlDocument, declared: dict[str, Engine]) -> dict[Engine, _Found]:
     """The first use of the vocabulary of each engine."""
-    found: dict[Engine, _Found] = {}
+    uses: dict[Engine, _Found] = {}
     top = document.root.scope
     for node in document.elements:
         if not declared and node.scope is top:
             continue  # no prefix of an engine is in force here
         if node.ns != BPMN and node.ns in VENDORS:
-            found.setdefault(VENDORS[node.ns], _Found(f"<{node.qname}>", node))
+            uses.setdefault(VENDORS[node.ns], _Found(f"<{node.qname}>", node))
         for key in node.attrs:
             if ":" in key and not key.startswith("xmlns"):
                 engine = VENDORS.get(node.scope.attribute_name(key)[0])
                 if engine is not None:
-                    found.setdefault(engine, _Found(key, node))
-    return found
+                    uses.setdefault(engine, _Found(key, node))
+    return uses
 
 
-def _dialect(engine: Engine, found: _Found, file: str) -> Dialect:
-    node = found.at
+def _build_dialect(engine: Engine, use: _Found, file: str) -> Dialect:
+    node = use.at
     loc = SourceLocation(
         file=file, line=node.line, column=node.column, element=node.qname,
         span=(node.start, node.end),
     )  # fmt: skip
-    return Dialect(engine=engine, evidence=found.evidence, loc=loc)
+    return Dialect(engine=engine, evidence=use.evidence, loc=loc)

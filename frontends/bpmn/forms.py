@@ -64,7 +64,7 @@ def read_form(text: str) -> tuple[Field, ...]:
         return ()
     if isinstance(form, dict) and isinstance(form.get("fields"), list):
         return tuple(_of_flowable(form))
-    return tuple(_fields(form, 0))
+    return tuple(_list_fields(form, 0))
 
 
 def _in_files(r: Reading, key: str, node: XmlElement) -> str | None:
@@ -74,18 +74,18 @@ def _in_files(r: Reading, key: str, node: XmlElement) -> str | None:
         return None
     if key.startswith(_OF_PAGES) or any(sign in key for sign in "${}#"):
         return None
-    prefix = next((one for one in _PLACES if key.startswith(one)), "")
+    prefix = next((place_prefix for place_prefix in _PLACES if key.startswith(place_prefix)), "")
     place = key.removeprefix(prefix).replace("\\", "/").lstrip("/")
     by_file = bool(prefix) or place.endswith(_SUFFIX)
     folder = Path(r.file).parent
     for files in (
-        _files(folder),
+        _list_files(folder),
         _of_project(folder, r.ctx),
         _of_command(r.ctx),
     ):
-        found = _matching(place, list(dict.fromkeys(files)), by_file=by_file)
-        if len({text for _, text in found}) > 1:
-            names = join_listed(f"`{name}`" for name in told_apart([path for path, _ in found]))
+        matching = _matching_forms(place, list(dict.fromkeys(files)), by_file=by_file)
+        if len({text for _, text in matching}) > 1:
+            names = join_listed(f"`{name}`" for name in told_apart([path for path, _ in matching]))
             r.report(
                 AmbiguousForm,
                 f"the form `{place}` of {r.describe_part(node)} is defined differently in {names}",
@@ -93,40 +93,42 @@ def _in_files(r: Reading, key: str, node: XmlElement) -> str | None:
                 help="put the form next to the model, or remove the others",
             )
             return None
-        if found:
-            return found[0][1]
+        if matching:
+            return matching[0][1]
     return None
 
 
-def _matching(place: str, files: Sequence[Path], *, by_file: bool) -> list[tuple[Path, str]]:
+def _matching_forms(place: str, files: Sequence[Path], *, by_file: bool) -> list[tuple[Path, str]]:
     """The forms with this id or name, with their texts; of files with the name, those in the
     folders that `place` names."""
     base = place.rpartition("/")[2]
     named = [path for path in files if path.name in (base, f"{base}{_SUFFIX}")]
     at_place = [path for path in named if path.as_posix().endswith(f"/{place}")]
-    with_name = [(path, text) for path in at_place or named if (text := _text(path)) is not None]
+    with_name = [
+        (path, text) for path in at_place or named if (text := _form_text(path)) is not None
+    ]
     if by_file and with_name:
         return with_name
-    texts = [(path, text) for path in files if (text := _text(path)) is not None]
-    return [(path, text) for path, text in texts if _id(text) == place] or with_name
+    texts = [(path, text) for path in files if (text := _form_text(path)) is not None]
+    return [(path, text) for path, text in texts if _form_id(text) == place] or with_name
 
 
 def _of_project(folder: Path, ctx: PassContext) -> Iterator[Path]:
     """Forms of the project that a folder with models belongs to: those in folders `forms` in it or
     beside it, and in the resources and pages of a Java project."""
-    root = _root(folder, ctx)
+    root = _project_root(folder, ctx)
     here = Path(os.path.abspath(folder))
     for at in (here, *here.parents):
         if at.name in ("resources", "webapp") and at.parent.parent.name == "src":
             for main in dict.fromkeys((at.parent, at.parent.parent / "main")):
-                yield from _below(main / "resources")
-                yield from _below(main / "webapp")
-        yield from _below(at / "forms")
+                yield from _files_below(main / "resources")
+                yield from _files_below(main / "webapp")
+        yield from _files_below(at / "forms")
         if at == root:
             return
 
 
-def _root(folder: Path, ctx: PassContext) -> Path:
+def _project_root(folder: Path, ctx: PassContext) -> Path:
     """The folder of the project: the nearest one with a file that marks it, or around the sources
     of a Java project, otherwise one that was named."""
     here = Path(os.path.abspath(folder))
@@ -134,7 +136,7 @@ def _root(folder: Path, ctx: PassContext) -> Path:
     for at in above:
         if any((at / mark).exists() for mark in _MARKS) or (at / "src" / "main").is_dir():
             return at
-    named = {Path(os.path.abspath(one)) for one in ctx.folders}
+    named = {Path(os.path.abspath(folder_name)) for folder_name in ctx.folders}
     return next((at for at in above if at in named), here)
 
 
@@ -142,50 +144,50 @@ def _of_command(ctx: PassContext) -> Iterator[Path]:
     """Forms in the folders of the command, and next to its files."""
     note_given()
     for named in ctx.folders:
-        yield from _below(Path(os.path.abspath(named)))
+        yield from _files_below(Path(os.path.abspath(named)))
     for given in dict.fromkeys(os.path.dirname(os.path.abspath(p)) for p in ctx.given if p != "-"):
-        yield from _files(Path(given))
+        yield from _list_files(Path(given))
 
 
-def _below(folder: Path) -> Sequence[Path]:
+def _files_below(folder: Path) -> Sequence[Path]:
     """The files of forms in a folder and in those below it, in order; folders that tools make are
     omitted."""
     kept = LISTED.get()
     key = ("forms", folder)
     if kept is not None and key in kept:
-        places, found = kept[key]
+        places, paths = kept[key]
     else:
-        places, found = [], []
+        places, paths = [], []
         for place, folders, names in os.walk(folder):
             folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in NOT_MODELS)
             places.append(place)
-            found += [Path(place, name) for name in sorted(names) if name.endswith(_SUFFIX)]
-            if len(found) > _MOST_FILES or len(places) > _MOST_FOLDERS:
+            paths += [Path(place, name) for name in sorted(names) if name.endswith(_SUFFIX)]
+            if len(paths) > _MOST_FILES or len(places) > _MOST_FOLDERS:
                 break
         if kept is not None:
-            kept[key] = places, found
+            kept[key] = places, paths
     for place in places or [folder]:
         note_folder(place, (_SUFFIX, "/"))
-    some: list[Path] = found[:_MOST_FILES]
+    some: list[Path] = paths[:_MOST_FILES]
     return some
 
 
-def _files(folder: Path) -> Sequence[Path]:
+def _list_files(folder: Path) -> Sequence[Path]:
     """The files of forms in a folder, in order."""
     note_folder(folder, (_SUFFIX,))
     return sorted(folder.glob(f"*{_SUFFIX}"))[:_MOST_FILES]
 
 
-def _text(path: Path) -> str | None:
+def _form_text(path: Path) -> str | None:
     try:
         state = path.stat()
     except OSError:
         return None
-    return _read(path, state.st_mtime_ns, state.st_size)
+    return _read_form(path, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=_MOST_FILES)
-def _read(path: Path, modified: int, size: int) -> str | None:
+def _read_form(path: Path, modified: int, size: int) -> str | None:
     """The text of a form, read once until the file changes."""
     del modified
     try:
@@ -195,7 +197,7 @@ def _read(path: Path, modified: int, size: int) -> str | None:
 
 
 @lru_cache(maxsize=_MOST_FILES)
-def _id(text: str) -> object:
+def _form_id(text: str) -> object:
     try:
         form = json.loads(text)
     except (ValueError, RecursionError):
@@ -213,35 +215,35 @@ _SHOWN = ("expression", "hyperlink", "link", "headline", "headline-with-line", "
 
 def _of_flowable(form: dict[str, Any]) -> Iterator[Field]:
     """The fields of a form definition of Flowable, and the variable that its outcome becomes."""
-    fields = [one for one in form["fields"] if isinstance(one, dict)]
-    for one in fields:
-        nested = one.get("fields")
+    fields = [field for field in form["fields"] if isinstance(field, dict)]
+    for field in fields:
+        nested = field.get("fields")
         if isinstance(nested, dict):  # of a container: lists by the number of a column
             columns = (c for c in nested.values() if isinstance(c, list))
             yield from _of_flowable({"fields": [field for c in columns for field in c]})
             continue
-        kind, id = _word(one.get("type")), one.get("id")
+        kind, id = _value_word(field.get("type")), field.get("id")
         if kind in _SHOWN or not isinstance(id, str) or not id:
             continue
-        options = one.get("options")
+        options = field.get("options")
         names = [
-            _word(o.get("name"))
+            _value_word(o.get("name"))
             for o in (options if isinstance(options, list) else [])
             if isinstance(o, dict)
         ]
-        default = one.get("value")
+        default = field.get("value")
         yield Field(
             name=id,
-            label=_word(one.get("name")),
+            label=_value_word(field.get("name")),
             type=kind,
-            default=_word(default) if isinstance(default, str | int | float | bool) else None,
-            required=one.get("required") is True,
+            default=_value_word(default) if isinstance(default, str | int | float | bool) else None,
+            required=field.get("required") is True,
             values=tuple((n, n) for n in names if n) if kind in _CHOSEN else (),
-            constraints=(("readonly", "true"),) if one.get("readOnly") is True else (),
+            constraints=(("readonly", "true"),) if field.get("readOnly") is True else (),
         )
     outcomes = form.get("outcomes")
     names = [
-        _word(o.get("name"))
+        _value_word(o.get("name"))
         for o in (outcomes if isinstance(outcomes, list) else [])
         if isinstance(o, dict)
     ]
@@ -256,46 +258,50 @@ def _of_flowable(form: dict[str, Any]) -> Iterator[Field]:
         )
 
 
-def _fields(part: object, depth: int, path: str = "") -> Iterator[Field]:
+def _list_fields(part: object, depth: int, path: str = "") -> Iterator[Field]:
     components = part.get("components") if isinstance(part, dict) else None
     if not isinstance(components, list) or depth > _MOST_DEPTH:
         return
-    for one in components:
-        if not isinstance(one, dict):
+    for component in components:
+        if not isinstance(component, dict):
             continue
-        if one.get("type") in ("group", "columns"):
-            within = one.get("path")
+        if component.get("type") in ("group", "columns"):
+            within = component.get("path")
             inner = f"{path}{within}." if isinstance(within, str) and within else path
-            yield from _fields(one, depth + 1, inner)
-        elif isinstance(one.get("key"), str) and one["key"] and "components" not in one:
-            yield _field(one, path)
+            yield from _list_fields(component, depth + 1, inner)
+        elif (
+            isinstance(component.get("key"), str)
+            and component["key"]
+            and "components" not in component
+        ):
+            yield _read_field(component, path)
 
 
-def _field(one: dict[str, Any], path: str) -> Field:
-    rules = one.get("validate")
+def _read_field(component: dict[str, Any], path: str) -> Field:
+    rules = component.get("validate")
     rules = rules if isinstance(rules, dict) else {}
-    kind = _word(one.get("type"))
+    kind = _value_word(component.get("type"))
     if kind == "datetime":
-        kind = "string" if one.get("subtype") == "time" else "date"
-    if kind == "number" and one.get("serializeToString") is True:
+        kind = "string" if component.get("subtype") == "time" else "date"
+    if kind == "number" and component.get("serializeToString") is True:
         kind = "string"
-    constraints = [(n, _word(rules[n])) for n in _RULES if n in rules]
-    if one.get("readonly") is True or one.get("disabled") is True:
+    constraints = [(n, _value_word(rules[n])) for n in _RULES if n in rules]
+    if component.get("readonly") is True or component.get("disabled") is True:
         constraints.append(("readonly", "true"))
-    name = f"{path}{one['key']}"
+    name = f"{path}{component['key']}"
     if all(word.isidentifier() for word in name.split(".")) and "." in name:
         constraints.append((PART, name))
-    values = one.get("values")
+    values = component.get("values")
     options = values if isinstance(values, list) else []
-    default = one.get("defaultValue")
+    default = component.get("defaultValue")
     return Field(
         name=name,
-        label=_word(one.get("label")),
+        label=_value_word(component.get("label")),
         type=kind,
-        default=_word(default) if isinstance(default, str | int | float | bool) else None,
+        default=_value_word(default) if isinstance(default, str | int | float | bool) else None,
         required=rules.get("required") is True,
         values=tuple(
-            (_word(o["value"]), _word(o.get("label")))
+            (_value_word(o["value"]), _value_word(o.get("label")))
             for o in options
             if isinstance(o, dict) and "value" in o
         ),
@@ -303,7 +309,7 @@ def _field(one: dict[str, Any], path: str) -> Field:
     )
 
 
-def _word(value: object) -> str:
+def _value_word(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""

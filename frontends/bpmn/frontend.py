@@ -53,7 +53,7 @@ class BpmnFrontend(Frontend):
         from orgflow.frontends.bpmn.missing_ids import offer_ids
         from orgflow.frontends.bpmn.opening import open_document
 
-        def read() -> Model | None:
+        def read_source() -> Model | None:
             document = open_document(source, ctx)
             model = read_model(document, source.path, ctx) if document is not None else None
             if model is None:
@@ -71,10 +71,10 @@ class BpmnFrontend(Frontend):
             return model.replace(diagram=drawn.diagram) if drawn is not None else model
 
         with paused_collector():  # `read` returns inside: the tree is gone when it comes back on
-            return read()
+            return read_source()
 
     def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:
         """See `Frontend`: only the affected elements and their shapes change."""
-        from orgflow.frontends.bpmn.patch import patched
+        from orgflow.frontends.bpmn.patch import apply_patch
 
-        return patched(source, model, fix)
+        return apply_patch(source, model, fix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orgflow.backends.bpmn.format import rank
-from orgflow.frontends.bpmn.reading import NAMED, Reading, describe
+from orgflow.frontends.bpmn.reading import NAMED, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import UnknownReference
 from orgflow.frontends.bpmn.xml.names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
@@ -24,11 +24,11 @@ def read_lanes(r: Reading, lane_set: XmlElement) -> tuple[list[Lane], Extra]:
     while stack:
         current, parent = stack.pop()
         set_id = current.attrs.get("id", "").strip() or r.claim(current)
-        shells.extend(_shell(r, current, set_id))
+        shells.extend(_read_shell(r, current, set_id))
         inner: list[tuple[XmlElement, str | None]] = []
         for node in current.children:
             if node.local == "lane" and node.ns == BPMN:
-                lane = _lane(r, node, parent, set_id)
+                lane = _read_lane(r, node, parent, set_id)
                 lanes.append(lane)
                 inner.extend(
                     (c, lane.id)
@@ -39,7 +39,7 @@ def read_lanes(r: Reading, lane_set: XmlElement) -> tuple[list[Lane], Extra]:
     return lanes, tuple(shells)
 
 
-def _shell(r: Reading, lane_set: XmlElement, set_id: str) -> Extra:
+def _read_shell(r: Reading, lane_set: XmlElement, set_id: str) -> Extra:
     rest = [c for c in lane_set.children if c.local != "lane" or c.ns != BPMN]
     plain = all(k == "id" or k.startswith("xmlns") for k in lane_set.attrs)
     if plain and not rest and lane_set.children:
@@ -53,7 +53,7 @@ def _shell(r: Reading, lane_set: XmlElement, set_id: str) -> Extra:
     return ((lane_set.tag, text),)
 
 
-def _lane(r: Reading, node: XmlElement, parent: str | None, lane_set: str) -> Lane:
+def _read_lane(r: Reading, node: XmlElement, parent: str | None, lane_set: str) -> Lane:
     args = r.base(node, _ATTRIBUTES, _CHILDREN)
     members: list[str] = []
     for child in node.children:
@@ -66,7 +66,7 @@ def _lane(r: Reading, node: XmlElement, parent: str | None, lane_set: str) -> La
             continue
         r.report(
             UnknownReference,
-            f"lane {describe(node)} lists `{member or ''}`, which is not in the file",
+            f"lane {describe_element(node)} lists `{member or ''}`, which is not in the file",
             child,
             of=node,
             help="remove the `flowNodeRef`; it is kept and has no effect",

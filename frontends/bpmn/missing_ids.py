@@ -13,14 +13,14 @@ from orgflow_ir.pipeline import PassContext
 def offer_ids(model: Model, file: str, ctx: PassContext) -> None:
     """Add a fix to each finding about a step without an id. The model has the id already, so the
     edit does not change it."""
-    found = [
+    without_id = [
         (i, d) for i, d in enumerate(ctx.diagnostics)
         if d.code == MissingId.code and d.fix is None and d.loc is not None and d.loc.file == file
     ]  # fmt: skip
-    if not found:
+    if not without_id:
         return
     index = ctx.analysis(ModelIndex, model)
-    for i, diagnostic in found:
+    for i, diagnostic in without_id:
         id = diagnostic.element or ""
         node, scope = index.nodes.get(id), index.parent(id)
         if node is None or scope is None:

@@ -15,7 +15,7 @@ from orgflow.frontends.bpmn.bindings import (
     read_start_form,
 )
 from orgflow.frontends.bpmn.own import is_empty, own_extensions
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
+from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import (
     DetachedBoundaryEvent,
     InvalidValue,
@@ -116,11 +116,11 @@ def activity_arguments(r: Reading, node: XmlElement, args: dict[str, Any]) -> di
             r.quantity(node, quantity)
     loops = [c for c in node.children if c.local in LOOPS and c.ns == BPMN]
     if loops:
-        args["loop"] = _loop(r, loops[0], node)
+        args["loop"] = _read_loop(r, loops[0], node)
         for other in loops[1:]:
             r.report(
                 MisplacedElement,
-                f"{describe(node)} has more than one loop",
+                f"{describe_element(node)} has more than one loop",
                 other,
                 help="only the first one is used",
             )
@@ -171,11 +171,11 @@ def _keep_unsaid(
     if isinstance(plain, Script) and replaced:
         if plain.language is not None:
             args["extra"] = ((f"@{{{BPMN}}}scriptFormat", plain.language), *args["extra"])
-        found = {key for key, _ in args["extra"]}
+        kept_keys = {key for key, _ in args["extra"]}
         args["extra"] += tuple(
             (c.tag, r.document.standalone(c))
             for c in node.children
-            if c.local == "script" and c.ns == BPMN and c.tag not in found
+            if c.local == "script" and c.ns == BPMN and c.tag not in kept_keys
         )
 
 
@@ -192,7 +192,7 @@ _LOOP_CHILDREN = frozenset(
 )
 
 
-def _loop(r: Reading, node: XmlElement, activity: XmlElement) -> Loop:
+def _read_loop(r: Reading, node: XmlElement, activity: XmlElement) -> Loop:
     _, extra = r.kept(node, _LOOP_ATTRIBUTES, _LOOP_CHILDREN)
     extra += _plain_documentation(r, node)
     if node.local == "standardLoopCharacteristics":
@@ -246,8 +246,8 @@ def _given_to(r: Reading, activity: XmlElement, data: str | None) -> str | None:
 
 def _is_made_item(node: XmlElement) -> bool:
     """Whether an item is only there to have its name."""
-    made = node.attrs.keys() == {"id", "name"} and node.attrs["id"].endswith(ITEM_END)
-    return made and not node.children
+    is_generated = node.attrs.keys() == {"id", "name"} and node.attrs["id"].endswith(ITEM_END)
+    return is_generated and not node.children
 
 
 def _plain_documentation(r: Reading, node: XmlElement) -> tuple[tuple[str, str], ...]:
@@ -261,16 +261,16 @@ def single_expression(
 ) -> tuple[Expression | None, tuple[tuple[str, str], ...]]:
     """The expression in the child `local`, and its remaining content as kept data; an empty one
     counts only if `blank`."""
-    found = [c for c in node.children if c.local == local and c.ns == BPMN]
-    if not found:
+    expressions = [c for c in node.children if c.local == local and c.ns == BPMN]
+    if not expressions:
         return None, ()
-    value = r.expression(found[0], blank=blank)
-    rest = found if value is None else found[1:]
-    if len(found) > 1:
+    value = r.expression(expressions[0], blank=blank)
+    rest = expressions if value is None else expressions[1:]
+    if len(expressions) > 1:
         r.report(
             InvalidValue,
-            f"{describe(node)} has more than one `{local}`",
-            found[1],
+            f"{describe_element(node)} has more than one `{local}`",
+            expressions[1],
             of=node,
             help="only the first one is used",
         )
@@ -282,13 +282,13 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
     local = node.local
     args = r.base(node, _EVENT_ATTRIBUTES[local], _EVENT_CHILDREN)
     definitions: list[EventDefinition] = []
-    said: list[XmlElement] = []
+    definition_elements: list[XmlElement] = []
     for child in node.children:
         if child.ns != BPMN:
             continue
         if child.local in EVENT_DEFINITIONS:
-            definitions.append(_definition(r, child))
-            said.append(child)
+            definitions.append(_read_definition(r, child))
+            definition_elements.append(child)
         elif child.local == "eventDefinitionRef":
             name = r.resolve(child.text)
             target = r.event_definitions.get(name or "")
@@ -297,16 +297,24 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
                 args["extra"] += ((child.tag, r.document.standalone(child)),)
                 continue
             r.used_definitions.add(name or "")
-            definitions.append(_definition(r, target))
-            said.append(target)
+            definitions.append(_read_definition(r, target))
+            definition_elements.append(target)
     args["definitions"] = tuple(definitions)
-    if len(said) == 1 and definitions[0].kind == "message" and local in _SENDING:
-        args["binding"] = read_sending(r, node, said[0])
-    if len(said) == 1 and definitions[0].kind in ("message", "signal") and local in _CATCHING:
+    if len(definition_elements) == 1 and definitions[0].kind == "message" and local in _SENDING:
+        args["binding"] = read_sending(r, node, definition_elements[0])
+    if (
+        len(definition_elements) == 1
+        and definitions[0].kind in ("message", "signal")
+        and local in _CATCHING
+    ):
         args["binding"] = read_catching(r, node)
-    if len(said) == 1 and definitions[0].kind == "error" and local in _CATCHING_ERRORS:
-        args["binding"] = read_catching_error(r, node, said[0])
-    if not said and local == "startEvent":
+    if (
+        len(definition_elements) == 1
+        and definitions[0].kind == "error"
+        and local in _CATCHING_ERRORS
+    ):
+        args["binding"] = read_catching_error(r, node, definition_elements[0])
+    if not definition_elements and local == "startEvent":
         args["binding"] = read_start_form(r, node)
     attrs = node.attrs
     if "parallelMultiple" in attrs and "parallelMultiple" in _EVENT_ATTRIBUTES[local]:
@@ -326,15 +334,15 @@ def report_detached(r: Reading, event: Event, node: XmlElement, activities: set[
         return
     on = r.ids.get(event.attached_to) if event.attached_to else None
     if not event.attached_to:
-        message = f"boundary event {describe(node)} is attached to nothing"
+        message = f"boundary event {describe_element(node)} is attached to nothing"
     elif on is None:
         message = (
-            f"boundary event {describe(node)} is attached to `{event.attached_to}`, "
+            f"boundary event {describe_element(node)} is attached to `{event.attached_to}`, "
             "which is not in the file"
         )
     else:
         message = (
-            f"boundary event {describe(node)} is attached to {describe(on)}, "
+            f"boundary event {describe_element(node)} is attached to {describe_element(on)}, "
             "which is not an activity in the same process or sub-process"
         )
     r.report(
@@ -350,7 +358,7 @@ _TIMES = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
 _DEFINITION_CHILDREN = frozenset((*_TIMES, "condition"))
 
 
-def _definition(r: Reading, node: XmlElement) -> EventDefinition:
+def _read_definition(r: Reading, node: XmlElement) -> EventDefinition:
     kind, reference = EVENT_DEFINITIONS[node.local]
     args: dict[str, Any] = {}
     attributes = {"id"}
@@ -368,7 +376,7 @@ def _definition(r: Reading, node: XmlElement) -> EventDefinition:
         args["name"] = node.attrs.get("name", "")
     elif kind == "timer":
         children = _DEFINITION_CHILDREN
-        unread = _timer(r, node, args)
+        unread = _read_timer(r, node, args)
     elif kind == "conditional":
         children = _DEFINITION_CHILDREN
         args["expression"], unread = single_expression(r, node, "condition")
@@ -385,7 +393,7 @@ def _definition(r: Reading, node: XmlElement) -> EventDefinition:
     )
 
 
-def _timer(r: Reading, node: XmlElement, args: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _read_timer(r: Reading, node: XmlElement, args: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     unread: tuple[tuple[str, str], ...] = ()
     times = [c for c in node.children if c.local in _TIMES and c.ns == BPMN]
     times.sort(key=lambda c: not c.text.strip())  # an empty one says nothing
@@ -399,7 +407,7 @@ def _timer(r: Reading, node: XmlElement, args: dict[str, Any]) -> tuple[tuple[st
         if number and child.text.strip():
             r.report(
                 InvalidValue,
-                f"{describe(node)} has both `{times[0].local}` and `{child.local}`",
+                f"{describe_element(node)} has both `{times[0].local}` and `{child.local}`",
                 child,
                 help="a timer takes one of date, duration and cycle; the first one is used",
             )

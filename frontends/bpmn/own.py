@@ -53,14 +53,14 @@ def read_evidence(child: XmlElement) -> Evidence:
     return Evidence(
         document=attrs.get("document", ""),
         quote=child.text,
-        span=_pair(attrs, "span"),
-        lines=_pair(attrs, "lines"),
+        span=_read_pair(attrs, "span"),
+        lines=_read_pair(attrs, "lines"),
         confidence=confidence,
         agent=attrs.get("agent", ""),
     )
 
 
-def _pair(attrs: Mapping[str, str], name: str) -> tuple[int, int] | None:
+def _read_pair(attrs: Mapping[str, str], name: str) -> tuple[int, int] | None:
     if name not in attrs:
         return None
     first, last = map(int, attrs[name].split())
@@ -72,13 +72,13 @@ def kept_extensions(document: BpmnDocument, node: XmlElement) -> Extra:
     if node.text.strip() or any(not k.startswith("xmlns") for k in node.attrs):
         return ((node.tag, document.standalone(node)),)
     return tuple(
-        _kept(document, child)
+        _read_kept(document, child)
         for child in node.children
         if child.ns != ORGFLOW or child.local == KEPT
     )
 
 
-def _kept(document: BpmnDocument, child: XmlElement) -> tuple[str, str]:
+def _read_kept(document: BpmnDocument, child: XmlElement) -> tuple[str, str]:
     if child.ns == ORGFLOW:
         return child.attrs.get("key", ""), child.text
     return child.tag, child.text if is_our_text(child.ns) else document.standalone(child)
@@ -103,7 +103,7 @@ def restore_ids(elements: Sequence[XmlElement]) -> None:
             node.text = own[node.text]
 
 
-def redirect(process: XmlElement, old: str, new: str) -> None:
+def redirect_references(process: XmlElement, old: str, new: str) -> None:
     """Let the references in a process to one id name another one."""
     for node in process.descendants():
         if node.ns != BPMN:
@@ -124,5 +124,5 @@ def is_empty(node: XmlElement) -> bool:
 
 def is_placeholder(node: XmlElement) -> bool:
     """Whether a property exists only as the end of a data association."""
-    made = node.attrs.get("id", "").endswith(PLACEHOLDER_END) and not node.children
-    return made and node.attrs.get("name") == PLACEHOLDER
+    is_generated = node.attrs.get("id", "").endswith(PLACEHOLDER_END) and not node.children
+    return is_generated and node.attrs.get("name") == PLACEHOLDER

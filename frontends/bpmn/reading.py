@@ -15,7 +15,7 @@ from orgflow.frontends.bpmn.own import (
     own_attributes,
     own_extensions,
     read_evidence,
-    redirect,
+    redirect_references,
     restore_ids,
 )
 from orgflow.frontends.bpmn.reading_rules import (
@@ -30,8 +30,8 @@ from orgflow.frontends.bpmn.reading_rules import (
 )
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
 from orgflow.frontends.bpmn.xml.names import BPMN, ELEMENTS, FLOW_NODES, XSI
-from orgflow.frontends.xml.tree import XmlElement, label
-from orgflow.frontends.xml.tree import describe as describe
+from orgflow.frontends.xml.tree import XmlElement, element_label
+from orgflow.frontends.xml.tree import describe_element as describe_element
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.model import Evidence, Expression
@@ -79,9 +79,9 @@ class Reading:
         self.ours = ORGFLOW in document.root.scope.prefixes.values()
         if self.ours:
             restore_ids(document.elements)
-        self._index()
+        self._index_document()
 
-    def _index(self) -> None:
+    def _index_document(self) -> None:
         """Ids and sequence flows of the whole document, before anything is read."""
         again: dict[str, list[XmlElement]] = {}
         ids = self.ids
@@ -119,26 +119,28 @@ class Reading:
         clear = apart and not self._is_named_outside(raw, around)
         for node in nodes[1:]:
             self.shared.add(raw)
-            new = self._rename(node, raw, nodes[0], clear=clear)
+            new = self._rename_element(node, raw, nodes[0], clear=clear)
             home = self._process_of(node)
             if apart and home is not None:
-                redirect(home, raw, new)
+                redirect_references(home, raw, new)
 
     def _process_of(self, node: XmlElement) -> XmlElement | None:
         """The process that an element is in; `None` for a process, and what is in none."""
-        inside = (p for p in self._processes if p.start < node.start and node.end <= p.end)
+        inside = (p for p in self._list_processes if p.start < node.start and node.end <= p.end)
         return next(inside, None)
 
     @cached_property
-    def _processes(self) -> list[XmlElement]:
+    def _list_processes(self) -> list[XmlElement]:
         return [n for n in self.document.elements if n.local == "process" and n.ns == BPMN]
 
     def _is_named_outside(self, raw: str, processes: list[XmlElement]) -> bool:
         """Whether anything outside of some processes may name an id."""
         inside = {node for process in processes for node in process.descendants()}
-        return raw in _words(node for node in self.document.elements if node not in inside)
+        return raw in _list_words(node for node in self.document.elements if node not in inside)
 
-    def _rename(self, node: XmlElement, raw: str, first: XmlElement, *, clear: bool = False) -> str:
+    def _rename_element(
+        self, node: XmlElement, raw: str, first: XmlElement, *, clear: bool = False
+    ) -> str:
         """Read an element by another id than `raw`, which `first` has. `clear`: all references to
         the id are in the processes of those that share it, and mean the one in their own."""
         number = self._copies.get(raw, 2)
@@ -149,9 +151,9 @@ class Reading:
         self.ids[new] = node
         self._renamed[node] = new
         # Without a name, an element would be called by the id that the message is about.
-        this = describe(node) if label(node) else f"a `<{node.qname}>`"
-        that = describe(first) if label(first) else f"another `<{first.qname}>`"
-        referenced = raw in self._references
+        this = describe_element(node) if element_label(node) else f"a `<{node.qname}>`"
+        that = describe_element(first) if element_label(first) else f"another `<{first.qname}>`"
+        referenced = raw in self._referring_words
         where = " in another process" if clear else ""
         meant = "; references mean the one in their own process" if clear and referenced else ""
         self.report(
@@ -165,37 +167,41 @@ class Reading:
         return new
 
     @cached_property
-    def _dialects(self) -> Dialects:
+    def _read_dialects(self) -> Dialects:
         return Dialects(self.document, self.file)
 
     def enter_process(self, node: XmlElement) -> None:
         """Set `dialect`, the engine of a process, before it is read."""
         stated = self.own(node).get(DIALECT)
         try:
-            self.dialect = self._dialects.of(node, stated)
+            self.dialect = self._read_dialects.of(node, stated)
         except ValueError:
-            self.dialect = found = self._dialects.of(node, None)
+            self.dialect = dialect = self._read_dialects.of(node, None)
             wanted = ", ".join(f"`{engine}`" for engine in (*ENGINE_NAMES, NO_DIALECT))
-            used = NO_DIALECT if found is None else found.engine
+            used = NO_DIALECT if dialect is None else dialect.engine
             self.invalid(node, f"orgflow:{DIALECT}", str(stated), f"one of {wanted}", used)
 
     @cached_property
-    def _references(self) -> frozenset[str]:
+    def _referring_words(self) -> frozenset[str]:
         """The words of the document that may name an id, so that one which two elements share
         could mean either. The lists of flows in their steps and the shapes of the diagram say
         nothing that is not known elsewhere."""
-        return frozenset(_words(self.document.elements))
+        return frozenset(_list_words(self.document.elements))
 
     def describe_part(self, node: XmlElement) -> str:
-        """Like `describe`; a part without a name, such as the definition of an event, with the name
+        """Like `describe_element`; a part without a name, such as the definition of an event, with the name
         of its element."""
-        if label(node):
-            return describe(node)
-        owner = self._owners.get(node)
-        return describe(node) if owner is None else f"`<{node.qname}>` of {describe(owner)}"
+        if element_label(node):
+            return describe_element(node)
+        owner = self._map_owners.get(node)
+        return (
+            describe_element(node)
+            if owner is None
+            else f"`<{node.qname}>` of {describe_element(owner)}"
+        )
 
     @cached_property
-    def _owners(self) -> dict[XmlElement, XmlElement]:
+    def _map_owners(self) -> dict[XmlElement, XmlElement]:
         """For each element the innermost flow node with a name around it."""
         owners: dict[XmlElement, XmlElement] = {}
         around: list[XmlElement] = []
@@ -204,7 +210,7 @@ class Reading:
                 around.pop()
             if around:
                 owners[element] = around[-1]
-            if element.local in FLOW_NODES and label(element):
+            if element.local in FLOW_NODES and element_label(element):
                 around.append(element)
         return owners
 
@@ -219,7 +225,7 @@ class Reading:
             return renamed
         if raw:
             first = self.ids.setdefault(raw, node)
-            return raw if first is node else self._rename(node, raw, first)
+            return raw if first is node else self._rename_element(node, raw, first)
         new = self.fresh(node.local)
         self.ids[new] = node
         self._renamed[node] = new
@@ -316,18 +322,19 @@ class Reading:
 
     def evidence(self, node: XmlElement) -> tuple[Evidence, ...]:
         """The passages that orgflow's writer put into the extensions of an element."""
-        found = []
+        passages = []
         for child in own_extensions(node, EVIDENCE):
             try:
-                found.append(read_evidence(child))
+                passages.append(read_evidence(child))
             except ValueError as error:
                 self._unreadable_evidence(node, child, error)
-        return tuple(found)
+        return tuple(passages)
 
     def _unreadable_evidence(self, node: XmlElement, at: XmlElement, error: Exception) -> None:
         self.report(
             InvalidValue,
-            f"the evidence of {describe(node)} cannot be read: {str(error).splitlines()[0]}",
+            f"the evidence of {describe_element(node)} cannot be read: "
+            f"{str(error).splitlines()[0]}",
             at,
             help="use the form that orgflow writes, or remove it",
             of=node,
@@ -396,7 +403,8 @@ class Reading:
         if key not in attributes_of(node.local):
             self.report(
                 UnknownAttribute,
-                f"{describe(node)} has the attribute `{key}`, which BPMN does not define there",
+                f"{describe_element(node)} has the attribute `{key}`, which BPMN does not "
+                "define there",
                 node,
                 help="check its spelling; a tool's own attribute needs its own namespace",
             )
@@ -411,14 +419,14 @@ class Reading:
         if child.ns == BPMN and child.local in KNOWN_TAGS:
             self.report(
                 MisplacedElement,
-                f"`<{child.qname}>` has no place in {describe(parent)}",
+                f"`<{child.qname}>` has no place in {describe_element(parent)}",
                 child,
                 help="it is kept but has no effect; move it to a place where BPMN allows it",
             )
             return
         self.report(
             UnknownElement,
-            f"`<{child.qname}>` in {describe(parent)} is not an element of BPMN",
+            f"`<{child.qname}>` in {describe_element(parent)} is not an element of BPMN",
             child,
             help="put a tool's own data into `extensionElements`",
         )
@@ -429,7 +437,7 @@ class Reading:
         if text:
             self.report(
                 StrayText,
-                f"text between the elements of {describe(node)}: `{text[:40]}`",
+                f"text between the elements of {describe_element(node)}: `{text[:40]}`",
                 node,
                 help="remove it, or make it a `documentation`",
             )
@@ -553,7 +561,7 @@ _EXPRESSION = frozenset(("language",))
 _ANY_CONTENT = frozenset(("documentation", "text", "script"))
 
 
-def _words(elements: Iterable[XmlElement]) -> set[str]:
+def _list_words(elements: Iterable[XmlElement]) -> set[str]:
     """The words of elements that may name an id."""
     words: set[str] = set()
     for element in elements:

@@ -334,28 +334,28 @@ OPAQUE_NODES = frozenset(
 choreographies, and the event that only the instances of a multi-instance activity throw."""
 
 
-def _chain(name: str | None) -> list[Type]:
-    found = []
+def _list_bases(name: str | None) -> list[Type]:
+    bases = []
     while name is not None:
-        found.append(TYPES[name])
+        bases.append(TYPES[name])
         name = TYPES[name].base
-    return found
+    return bases
 
 
 @cache
 def attributes_of(tag: str) -> frozenset[str]:
     """Attributes of a tag in the schema, including inherited ones."""
     name = LOCAL_TAGS.get(tag) or TAGS.get(tag)
-    return frozenset(m[1:] for t in _chain(name) for m in t.members if m.startswith("@"))
+    return frozenset(m[1:] for t in _list_bases(name) for m in t.members if m.startswith("@"))
 
 
 @cache
 def children_of(tag: str) -> frozenset[str]:
     """Child elements of a tag in the schema, including members of substitution groups."""
     name = LOCAL_TAGS.get(tag) or TAGS.get(tag)
-    found = {m for t in _chain(name) for m in t.members if not m.startswith("@")}
-    for head in list(found):
-        found.update(SUBSTITUTES.get(head, "").split())
-    if "rootElement" in found:
-        found.update(SUBSTITUTES["eventDefinition"].split())
-    return frozenset(found)
+    members = {m for t in _list_bases(name) for m in t.members if not m.startswith("@")}
+    for head in list(members):
+        members.update(SUBSTITUTES.get(head, "").split())
+    if "rootElement" in members:
+        members.update(SUBSTITUTES["eventDefinition"].split())
+    return frozenset(members)

@@ -14,7 +14,7 @@ from orgflow.frontends.bpmn.data import (
 )
 from orgflow.frontends.bpmn.input_rules import TooDeep
 from orgflow.frontends.bpmn.lanes import read_lanes
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
+from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import (
     DisagreeingFlowLists,
     InvalidValue,
@@ -93,14 +93,14 @@ class _Draft:
         )
 
 
-def read_process(r: Reading, node: XmlElement, found: list[XmlElement]) -> Process:
+def read_process(r: Reading, node: XmlElement, inner_processes: list[XmlElement]) -> Process:
     """A process with its content; processes and collaborations nested in it are added to `found`.
 
     Sub-processes are read from a stack, not by recursion.
     """
     r.enter_process(node)
     _find_vendor_nodes(r, node)
-    args = r.base(node, _PROCESS_ATTRIBUTES, _OWN | _foreign(node))
+    args = r.base(node, _PROCESS_ATTRIBUTES, _OWN | _foreign_tags(node))
     if "isExecutable" in node.attrs:
         args["executable"] = r.boolean(node, "isExecutable", False)
     args["dialect"] = r.dialect
@@ -113,7 +113,7 @@ def read_process(r: Reading, node: XmlElement, found: list[XmlElement]) -> Proce
         if draft.depth > MAX_NESTED:
             _too_deep(r, draft.node)
             continue
-        _read_content(r, draft, found)
+        _read_content(r, draft, inner_processes)
         stack.extend(reversed(draft.inner))
     for draft in reversed(drafts):
         draft.build()
@@ -121,7 +121,7 @@ def read_process(r: Reading, node: XmlElement, found: list[XmlElement]) -> Proce
     return process
 
 
-def _foreign(node: XmlElement) -> frozenset[str]:
+def _foreign_tags(node: XmlElement) -> frozenset[str]:
     """Unknown BPMN tags in a scope: they become opaque nodes, not kept data."""
     odd = {c.local for c in node.children if c.ns == BPMN} - _SUB_CHILDREN - _OF_ALL
     if not odd:
@@ -149,7 +149,7 @@ def _sub_process(r: Reading, node: XmlElement, depth: int) -> _Draft:
     args = r.base(
         node,
         _AD_HOC_ATTRIBUTES if ad_hoc else _SUB_ATTRIBUTES,
-        (_AD_HOC_CHILDREN if ad_hoc else _SUB_CHILDREN) | _foreign(node),
+        (_AD_HOC_CHILDREN if ad_hoc else _SUB_CHILDREN) | _foreign_tags(node),
     )
     read.activity_arguments(r, node, args)
     by_event = r.boolean(node, "triggeredByEvent", False)
@@ -168,14 +168,14 @@ def _sub_process(r: Reading, node: XmlElement, depth: int) -> _Draft:
         args["extra"] += ((f"@{{{BPMN}}}triggeredByEvent", node.attrs["triggeredByEvent"]),)
         r.report(
             InvalidValue,
-            f"{describe(node)} is a `{node.local}` and cannot be triggered by an event",
+            f"{describe_element(node)} is a `{node.local}` and cannot be triggered by an event",
             node,
             help="make it a `subProcess`, or remove `triggeredByEvent`",
         )
     return _Draft(node, args, depth)
 
 
-def _read_content(r: Reading, draft: _Draft, found: list[XmlElement]) -> None:
+def _read_content(r: Reading, draft: _Draft, inner_processes: list[XmlElement]) -> None:
     defaults: set[str] = set()
     flows: list[XmlElement] = []
     boundaries: list[tuple[Event, XmlElement]] = []
@@ -198,12 +198,12 @@ def _read_content(r: Reading, draft: _Draft, found: list[XmlElement]) -> None:
             keep(Opaque(tag=tag, payload=own.text, harmless=harmless, **args))
         elif local in TASKS:
             args = read.read_task(r, child)
-            _default(r, child, args, defaults)
+            _read_default(r, child, args, defaults)
             keep(Task(**args))
             activities.add(args["id"])
         elif local in GATEWAYS:
             args = read.read_gateway(r, child)
-            _default(r, child, args, defaults)
+            _read_default(r, child, args, defaults)
             keep(Gateway(**args))
         elif local in EVENTS:
             args = read.read_event(r, child)
@@ -213,18 +213,18 @@ def _read_content(r: Reading, draft: _Draft, found: list[XmlElement]) -> None:
                 boundaries.append((event, child))
         elif local == "callActivity":
             args = read.read_call(r, child)
-            _default(r, child, args, defaults)
+            _read_default(r, child, args, defaults)
             keep(CallActivity(**args))
             activities.add(args["id"])
         elif local in SUB_PROCESSES:
             inner = _sub_process(r, child, draft.depth + 1)
             args = inner.args
-            _default(r, child, args, defaults)
+            _read_default(r, child, args, defaults)
             draft.inner.append(inner)
             keep(inner)
             activities.add(args["id"])
         else:
-            _read_other(r, draft, child, found)
+            _read_other(r, draft, child, inner_processes)
             continue
         _check_flow_lists(r, child, args["id"])
         if child.children:
@@ -232,10 +232,12 @@ def _read_content(r: Reading, draft: _Draft, found: list[XmlElement]) -> None:
     for event, child in boundaries:
         read.report_detached(r, event, child, activities)
     choosing = {r.flows[flow][0] for flow in defaults} & activities if flows else set()
-    lists["flows"] = [_flow(r, child, defaults, choosing) for child in flows]
+    lists["flows"] = [_read_flow(r, child, defaults, choosing) for child in flows]
 
 
-def _read_other(r: Reading, draft: _Draft, child: XmlElement, found: list[XmlElement]) -> None:
+def _read_other(
+    r: Reading, draft: _Draft, child: XmlElement, inner_processes: list[XmlElement]
+) -> None:
     local, lists = child.local, draft.lists
     if local in DATA:
         lists["data_objects"].append(read_data_object(r, child))
@@ -251,11 +253,11 @@ def _read_other(r: Reading, draft: _Draft, child: XmlElement, found: list[XmlEle
     elif local in ("process", "collaboration"):
         r.report(
             MisplacedElement,
-            f"{describe(child)} stands inside {describe(draft.node)}",
+            f"{describe_element(child)} stands inside {describe_element(draft.node)}",
             child,
             help="move it to the root, next to the other processes; it is read as if it were there",
         )
-        found.append(child)
+        inner_processes.append(child)
     else:
         _read_unknown(r, draft, child)
 
@@ -268,10 +270,11 @@ def _read_unknown(r: Reading, draft: _Draft, child: XmlElement) -> None:
 
     local = child.local
     if local in OPAQUE_NODES or local not in KNOWN_TAGS:
-        draft.nodes.append(opaque(r, child, harmless=False))
+        draft.nodes.append(read_opaque(r, child, harmless=False))
         r.report(
             UnknownElement,
-            f"`<{child.qname}>` in {describe(draft.node)} is not an element of BPMN processes",
+            f"`<{child.qname}>` in {describe_element(draft.node)} is not an element of BPMN "
+            "processes",
             child,
             help="use a task, an event or a gateway; until then no target can run it",
         )
@@ -289,17 +292,17 @@ def _find_vendor_nodes(r: Reading, scope: XmlElement) -> None:
 def _vendor_node(r: Reading, draft: _Draft, child: XmlElement) -> None:
     if child not in r.elsewhere:
         return
-    draft.nodes.append(opaque(r, child, harmless=False))
+    draft.nodes.append(read_opaque(r, child, harmless=False))
     r.report(
         UnknownElement,
-        f"{describe(child)}, a `<{child.qname}>`, is not an element of BPMN",
+        f"{describe_element(child)}, a `<{child.qname}>`, is not an element of BPMN",
         child,
         help="use a BPMN task with the tool's data in `extensionElements`; "
         "until then no target can run it",
     )
 
 
-def opaque(r: Reading, node: XmlElement, *, harmless: bool) -> Opaque:
+def read_opaque(r: Reading, node: XmlElement, *, harmless: bool) -> Opaque:
     """An element kept verbatim, with its identifying attributes read."""
     documentation = [c for c in node.children if c.ns == BPMN and c.local == "documentation"]
     name = r.claim(node)
@@ -314,7 +317,7 @@ def opaque(r: Reading, node: XmlElement, *, harmless: bool) -> Opaque:
     )
 
 
-def _default(r: Reading, node: XmlElement, args: dict[str, Any], defaults: set[str]) -> None:
+def _read_default(r: Reading, node: XmlElement, args: dict[str, Any], defaults: set[str]) -> None:
     if "default" not in node.attrs or node.local not in _DEFAULTS:
         return
     flow = r.ref(node, "default")
@@ -326,13 +329,13 @@ def _default(r: Reading, node: XmlElement, args: dict[str, Any], defaults: set[s
     why = "is not in the file" if ends is None else "does not begin there"
     r.report(
         UnknownReference,
-        f"{describe(node)} has the default flow `{flow or ''}`, which {why}",
+        f"{describe_element(node)} has the default flow `{flow or ''}`, which {why}",
         node,
         help="name one of its outgoing flows, or remove `default`",
     )
 
 
-def _flow(r: Reading, node: XmlElement, defaults: set[str], choosing: set[str]) -> Flow:
+def _read_flow(r: Reading, node: XmlElement, defaults: set[str], choosing: set[str]) -> Flow:
     """A sequence flow. Out of an activity with a default (`choosing`) an empty condition counts:
     the flow is a choice of which only the label is known, not one that is always taken."""
     args = r.base(node, _FLOW_ATTRIBUTES, _FLOW_CHILDREN)
@@ -375,7 +378,8 @@ def _check_flow_lists(r: Reading, node: XmlElement, name: str) -> None:
     detail = f": it lists `{wrong}`" if wrong is not None else ""
     r.report(
         DisagreeingFlowLists,
-        f"the incoming and outgoing flows that {describe(node)} lists are not the sequence flows "
+        f"the incoming and outgoing flows that {describe_element(node)} lists are not the "
+        "sequence flows "
         f"that end and begin there{detail}",
         node,
         help="the sequence flows count; correct or remove the lists",

@@ -28,7 +28,7 @@ from orgflow.frontends.bpmn.specification_rules import (
     WrongReference,
 )
 from orgflow.frontends.bpmn.xml.names import BPMN, GATEWAYS, XSI
-from orgflow.frontends.xml.tree import XmlElement, describe, label
+from orgflow.frontends.xml.tree import XmlElement, describe_element, element_label
 
 from orgflow_ir.diagnostics import Rule
 
@@ -85,44 +85,52 @@ class _Specification:
         """How messages name an element: by its tag and label; one without a label by what it
         connects or what it is in; by its id where nothing around it has a label, or where
         something like it stands there, too."""
-        own = label(node)
+        own = element_label(node)
         if own:
             return f"`{node.local}` `{own}`"
-        if place := self._between(node):
+        if place := self._between_labels(node):
             return f"the `{node.local}` {place}"
         key = node.attrs.get("id", "").strip()
         if node.local == "process":
-            pools = [p for p in self._pools if p.attrs.get("processRef") == key and label(p)]
+            pools = [
+                p for p in self._list_pools if p.attrs.get("processRef") == key and element_label(p)
+            ]
             if pools:
-                return f"the `process` of the pool `{label(pools[0])}`"
+                return f"the `process` of the pool `{element_label(pools[0])}`"
         for outer in self.around(node):
-            if label(outer):
+            if element_label(outer):
                 like = (e for e in outer.descendants() if e.local == node.local)
                 which = f"`{node.local}` `{key}`" if key and len(list(like)) > 1 else ""
-                return f"{which or f'the `{node.local}`'} of `{label(outer)}`"
+                return f"{which or f'the `{node.local}`'} of `{element_label(outer)}`"
         if key:
             return f"`{node.local}` `{key}`"
         outer = next(
             (o for o in self.around(node) if o.attrs.get("id", "").strip()), self.r.document.root
         )
-        return f"the `{node.local}` of {describe(outer)}"
+        return f"the `{node.local}` of {describe_element(outer)}"
 
-    def names(self, one: XmlElement, two: XmlElement) -> tuple[str, str]:
+    def names(self, first_element: XmlElement, second_element: XmlElement) -> tuple[str, str]:
         """The names of two elements of one message; by id or line as well where they are alike."""
-        first, second = self.named(one), self.named(two)
-        if first != second or one is two:
+        first, second = self.named(first_element), self.named(second_element)
+        if first != second or first_element is second_element:
             return first, second
-        if not all(e.attrs.get("id", "").strip() for e in (one, two)):
-            return f"{first} (line {one.line})", f"{second} (line {two.line})"
-        first, second = (f"{first} (`{e.attrs['id'].strip()}`)" for e in (one, two))
+        if not all(e.attrs.get("id", "").strip() for e in (first_element, second_element)):
+            return f"{first} (line {first_element.line})", f"{second} (line {second_element.line})"
+        first, second = (
+            f"{first} (`{e.attrs['id'].strip()}`)" for e in (first_element, second_element)
+        )
         return first, second
 
     def part(self, held: XmlElement, owner: XmlElement) -> str:
         """The name of data with that of the element that has it."""
-        own = f"`{held.local}` `{label(held)}`" if label(held) else f"the `{held.local}`"
+        own = (
+            f"`{held.local}` `{element_label(held)}`"
+            if element_label(held)
+            else f"the `{held.local}`"
+        )
         return f"{own} of {self.named(owner)}"
 
-    def _between(self, node: XmlElement) -> str:
+    def _between_labels(self, node: XmlElement) -> str:
         """The labels of what a flow or a data association connects; empty where none has one."""
         if "sourceRef" in node.attrs or "targetRef" in node.attrs:
             ends = [node.attrs.get("sourceRef"), node.attrs.get("targetRef")]
@@ -130,25 +138,25 @@ class _Specification:
             ends = [text_of(node, "sourceRef"), text_of(node, "targetRef")]
         else:
             return ""
-        found = {
+        end_elements = {
             word: end
             for word, reference in zip(("from", "to"), ends, strict=True)
-            if (end := self.find(reference)) is not None and label(end)
+            if (end := self.find(reference)) is not None and element_label(end)
         }
-        alike = len({label(end) for end in found.values()}) < len(found)
-        one_tag = len({end.local for end in found.values()}) < len(found)
+        alike = len({element_label(end) for end in end_elements.values()}) < len(end_elements)
+        one_tag = len({end.local for end in end_elements.values()}) < len(end_elements)
         words = []
-        for word, end in found.items():
+        for word, end in end_elements.items():
             tag = f"`{end.local}` " if alike else ""
             key = f" (`{end.attrs['id'].strip()}`)" if alike and one_tag else ""
-            words.append(f"{word} {tag}`{label(end)}`{key}")
-        owner = next((o for o in self.around(node) if label(o)), None)
+            words.append(f"{word} {tag}`{element_label(end)}`{key}")
+        owner = next((o for o in self.around(node) if element_label(o)), None)
         if words and node.local.startswith("data") and owner is not None:
-            return f"of `{label(owner)}` {' '.join(words)}"
+            return f"of `{element_label(owner)}` {' '.join(words)}"
         return " ".join(words)
 
     @cached_property
-    def _pools(self) -> list[XmlElement]:
+    def _list_pools(self) -> list[XmlElement]:
         return [e for e in self.r.document.elements if e.local == "participant" and e.ns == BPMN]
 
     def find(self, reference: str | None) -> XmlElement | None:
@@ -159,10 +167,10 @@ class _Specification:
     def structure(self, item: str | None) -> str | None:
         """What a reference to an item definition stands for: its structure, else itself; `None`
         where that is not known."""
-        found = self.find(item)
-        if found is None or found.local != "itemDefinition":
+        item_element = self.find(item)
+        if item_element is None or item_element.local != "itemDefinition":
             return None
-        return found.attrs.get("structureRef", "").strip() or found.attrs.get("id")
+        return item_element.attrs.get("structureRef", "").strip() or item_element.attrs.get("id")
 
     def type_of(self, data: XmlElement | None) -> str | None:
         """The type of something that holds data; that of a reference is its object's."""
@@ -179,20 +187,20 @@ class _Specification:
         return None
 
 
-def children(node: XmlElement, *tags: str) -> list[XmlElement]:
+def list_children(node: XmlElement, *tags: str) -> list[XmlElement]:
     """The BPMN children of an element with one of these tags."""
     return [c for c in node.children if c.local in tags and c.ns == BPMN]
 
 
-def counted(number: int, word: str) -> str:
+def count_words(number: int, word: str) -> str:
     """`1 input`, `2 inputs`, `no input`."""
     return f"{number or 'no'} {word}{'s' if number > 1 else ''}"
 
 
 def text_of(node: XmlElement, tag: str) -> str | None:
     """The text of the first child with a tag."""
-    found = children(node, tag)
-    return found[0].text.strip() if found else None
+    text_elements = list_children(node, tag)
+    return text_elements[0].text.strip() if text_elements else None
 
 
 # -- references --------------------------------------------------------------------------------
@@ -216,41 +224,44 @@ _MESSAGE = frozenset(("message",))
 _OPERATION = frozenset(("operation",))
 
 
-def _one(tag: str) -> frozenset[str]:
+def _single_tag(tag: str) -> frozenset[str]:
     return frozenset((tag,))
 
 
 REFERENCES: Mapping[str, Mapping[str, tuple[frozenset[str], bool]]] = {
     "callActivity": {"calledElement": (_CALLABLE, False)},
-    "correlationKey": {"correlationPropertyRef": (_one("correlationProperty"), False)},
-    "correlationPropertyBinding": {"correlationPropertyRef": (_one("correlationProperty"), True)},
+    "correlationKey": {"correlationPropertyRef": (_single_tag("correlationProperty"), False)},
+    "correlationPropertyBinding": {
+        "correlationPropertyRef": (_single_tag("correlationProperty"), True)
+    },
     "correlationPropertyRetrievalExpression": {"messageRef": (_MESSAGE, True)},
-    "correlationSubscription": {"correlationKeyRef": (_one("correlationKey"), True)},
+    "correlationSubscription": {"correlationKeyRef": (_single_tag("correlationKey"), True)},
     "dataInput": {"itemSubjectRef": (_ITEM, True)},
     "dataInputAssociation": {"sourceRef": (_DATA, False), "targetRef": (_DATA, True)},
     "dataObject": {"itemSubjectRef": (_ITEM, True)},
     "dataObjectReference": {
-        "dataObjectRef": (_one("dataObject"), False), "itemSubjectRef": (_ITEM, True),
+        "dataObjectRef": (_single_tag("dataObject"), False), "itemSubjectRef": (_ITEM, True),
     },
     "dataOutput": {"itemSubjectRef": (_ITEM, True)},
     "dataOutputAssociation": {"sourceRef": (_DATA, True), "targetRef": (_DATA, False)},
     "dataStore": {"itemSubjectRef": (_ITEM, True)},
     "dataStoreReference": {
-        "dataStoreRef": (_one("dataStore"), False), "itemSubjectRef": (_ITEM, True),
+        "dataStoreRef": (_single_tag("dataStore"), False), "itemSubjectRef": (_ITEM, True),
     },
     "error": {"structureRef": (_ITEM, True)},
-    "errorEventDefinition": {"errorRef": (_one("error"), False)},
+    "errorEventDefinition": {"errorRef": (_single_tag("error"), False)},
     "escalation": {"structureRef": (_ITEM, True)},
-    "escalationEventDefinition": {"escalationRef": (_one("escalation"), False)},
-    "group": {"categoryValueRef": (_one("categoryValue"), True)},
+    "escalationEventDefinition": {"escalationRef": (_single_tag("escalation"), False)},
+    "group": {"categoryValueRef": (_single_tag("categoryValue"), True)},
     "inputSet": {
-        "dataInputRefs": (_one("dataInput"), True), "optionalInputRefs": (_one("dataInput"), True),
-        "whileExecutingInputRefs": (_one("dataInput"), True),
-        "outputSetRefs": (_one("outputSet"), True),
+        "dataInputRefs": (_single_tag("dataInput"), True),
+        "optionalInputRefs": (_single_tag("dataInput"), True),
+        "whileExecutingInputRefs": (_single_tag("dataInput"), True),
+        "outputSetRefs": (_single_tag("outputSet"), True),
     },
     "ioBinding": {
-        "operationRef": (_OPERATION, True), "inputDataRef": (_one("dataInput"), True),
-        "outputDataRef": (_one("dataOutput"), True),
+        "operationRef": (_OPERATION, True), "inputDataRef": (_single_tag("dataInput"), True),
+        "outputDataRef": (_single_tag("dataOutput"), True),
     },
     "message": {"itemRef": (_ITEM, True)},
     "messageEventDefinition": {
@@ -263,55 +274,56 @@ REFERENCES: Mapping[str, Mapping[str, tuple[frozenset[str], bool]]] = {
     },
     "operation": {
         "inMessageRef": (_MESSAGE, True), "outMessageRef": (_MESSAGE, True),
-        "errorRef": (_one("error"), True),
+        "errorRef": (_single_tag("error"), True),
     },
     "outputSet": {
-        "dataOutputRefs": (_one("dataOutput"), True),
-        "optionalOutputRefs": (_one("dataOutput"), True),
-        "whileExecutingOutputRefs": (_one("dataOutput"), True),
-        "inputSetRefs": (_one("inputSet"), True),
+        "dataOutputRefs": (_single_tag("dataOutput"), True),
+        "optionalOutputRefs": (_single_tag("dataOutput"), True),
+        "whileExecutingOutputRefs": (_single_tag("dataOutput"), True),
+        "inputSetRefs": (_single_tag("inputSet"), True),
     },
     "participant": {
-        "processRef": (_one("process"), False), "interfaceRef": (_one("interface"), True),
-        "endPointRef": (_one("endPoint"), True),
+        "processRef": (_single_tag("process"), False),
+        "interfaceRef": (_single_tag("interface"), True),
+        "endPointRef": (_single_tag("endPoint"), True),
     },
     "participantAssociation": {
         "innerParticipantRef": (_PARTICIPANT, True), "outerParticipantRef": (_PARTICIPANT, True),
     },
     "partnerEntity": {"participantRef": (_PARTICIPANT, True)},
     "partnerRole": {"participantRef": (_PARTICIPANT, True)},
-    "performer": {"resourceRef": (_one("resource"), True)},
-    "humanPerformer": {"resourceRef": (_one("resource"), True)},
-    "potentialOwner": {"resourceRef": (_one("resource"), True)},
+    "performer": {"resourceRef": (_single_tag("resource"), True)},
+    "humanPerformer": {"resourceRef": (_single_tag("resource"), True)},
+    "potentialOwner": {"resourceRef": (_single_tag("resource"), True)},
     "process": {
-        "definitionalCollaborationRef": (_one("collaboration"), True),
-        "supportedInterfaceRef": (_one("interface"), True),
+        "definitionalCollaborationRef": (_single_tag("collaboration"), True),
+        "supportedInterfaceRef": (_single_tag("interface"), True),
     },
     "property": {"itemSubjectRef": (_ITEM, True)},
     "receiveTask": {"messageRef": (_MESSAGE, False), "operationRef": (_OPERATION, False)},
-    "resourceParameterBinding": {"parameterRef": (_one("resourceParameter"), True)},
+    "resourceParameterBinding": {"parameterRef": (_single_tag("resourceParameter"), True)},
     "sendTask": {"messageRef": (_MESSAGE, False), "operationRef": (_OPERATION, False)},
     "serviceTask": {"operationRef": (_OPERATION, False)},
     "signal": {"structureRef": (_ITEM, True)},
-    "signalEventDefinition": {"signalRef": (_one("signal"), False)},
+    "signalEventDefinition": {"signalRef": (_single_tag("signal"), False)},
 }  # fmt: skip
 """References by tag: the tags that they may refer to, and whether a missing one is reported here
 (the others are reported by their readers). Derived from the class diagrams of the specification."""
 
 
-def _references(s: _Specification, node: XmlElement) -> None:
+def _check_references(s: _Specification, node: XmlElement) -> None:
     for name, (tags, report_missing) in REFERENCES[node.local].items():
         if name in node.attrs:
-            _reference(s, node, name, node.attrs[name], tags, report_missing)
+            _check_reference(s, node, name, node.attrs[name], tags, report_missing)
     if node.children:
         known = REFERENCES[node.local]
         for child in node.children:
             if child.ns == BPMN and child.local in known and not child.children:
                 tags, report_missing = known[child.local]
-                _reference(s, node, child.local, child.text, tags, report_missing)
+                _check_reference(s, node, child.local, child.text, tags, report_missing)
 
 
-def _reference(
+def _check_reference(
     s: _Specification,
     node: XmlElement,
     name: str,
@@ -324,9 +336,9 @@ def _reference(
     target = s.r.resolve(value)
     if target is None or ":" in target:
         return
-    found = s.r.ids.get(target)
+    referred = s.r.ids.get(target)
     wanted = "an activity of its type" if len(tags) > 6 else " or ".join(sorted(tags))
-    if found is None:
+    if referred is None:
         if report_missing:
             s.report(
                 UnknownReference,
@@ -334,8 +346,8 @@ def _reference(
                 node,
                 "reference an element of this file, or remove the reference",
             )
-    elif found.local not in tags and found.ns == BPMN and found is not node:
-        own, other = s.names(node, found)
+    elif referred.local not in tags and referred.ns == BPMN and referred is not node:
+        own, other = s.names(node, referred)
         s.report(
             WrongReference,
             f"{own}: `{name}` is {other}",
@@ -369,15 +381,15 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 """The requirements of Semantic.xsd for each tag: attributes with `@`, elements without."""
 
 
-def _required(s: _Specification, node: XmlElement) -> None:
+def _check_required(s: _Specification, node: XmlElement) -> None:
     for part in _REQUIRED[node.local]:
         name = part.removeprefix("@")
         if part.startswith("@"):
             missing = not node.attrs.get(name, "").strip()
         elif name == "expression":
-            missing = not children(node, "expression", "formalExpression")
+            missing = not list_children(node, "expression", "formalExpression")
         else:
-            missing = not children(node, name)
+            missing = not list_children(node, name)
         if missing:
             kind = "attribute" if part.startswith("@") else "element"
             s.report(
@@ -390,14 +402,14 @@ def _required(s: _Specification, node: XmlElement) -> None:
 
 def _io_binding(s: _Specification, node: XmlElement) -> None:
     """A process or global task that is a service says which data its operations use."""
-    if children(node, "supportedInterfaceRef") and not children(node, "ioBinding"):
+    if list_children(node, "supportedInterfaceRef") and not list_children(node, "ioBinding"):
         s.report(
             MissingPart,
             f"{s.named(node)} supports an interface and lacks the element `ioBinding`",
             node,
             "bind an input and an output to each operation",
         )
-    for binding in children(node, "ioBinding"):
+    for binding in list_children(node, "ioBinding"):
         operation = s.find(binding.attrs.get("operationRef"))
         if operation is None:
             continue
@@ -414,18 +426,24 @@ def _io_binding(s: _Specification, node: XmlElement) -> None:
 
 
 def _message_type(s: _Specification, message: str | None) -> str | None:
-    found = s.find(message)
-    return s.structure(found.attrs.get("itemRef")) if found is not None else None
+    message_element = s.find(message)
+    return (
+        s.structure(message_element.attrs.get("itemRef")) if message_element is not None else None
+    )
 
 
 def _same_type(
-    s: _Specification, node: XmlElement, one: str | None, two: str | None, message: str
+    s: _Specification,
+    node: XmlElement,
+    first_type: str | None,
+    second_type: str | None,
+    message: str,
 ) -> None:
     """Report two types that are known and differ; `message` has a place for each."""
-    if one is not None and two is not None and one != two:
+    if first_type is not None and second_type is not None and first_type != second_type:
         s.report(
             DataTypeMismatch,
-            message.format(f"`{one}`", f"`{two}`"),
+            message.format(f"`{first_type}`", f"`{second_type}`"),
             node,
             "use the same type at both ends, or transform the data",
         )
@@ -440,30 +458,30 @@ def _io_specification(s: _Specification, node: XmlElement) -> None:
             node,
             "move the inputs and outputs to the activities inside it",
         )
-    inputs, outputs = children(node, "inputSet"), children(node, "outputSet")
-    _sets(s, node, "dataInput", inputs, "dataInputRefs", "input set")
-    _sets(s, node, "dataOutput", outputs, "dataOutputRefs", "output set")
+    inputs, outputs = list_children(node, "inputSet"), list_children(node, "outputSet")
+    _check_sets(s, node, "dataInput", inputs, "dataInputRefs", "input set")
+    _check_sets(s, node, "dataOutput", outputs, "dataOutputRefs", "output set")
     for sets, mine, others, theirs in (
         (inputs, "outputSetRefs", outputs, "inputSetRefs"),
         (outputs, "inputSetRefs", inputs, "outputSetRefs"),
     ):
         by_id = {o.attrs.get("id", "").strip(): o for o in others}
-        for one in sets:
-            own = one.attrs.get("id", "").strip()
-            for reference in children(one, mine):
+        for data_set in sets:
+            own = data_set.attrs.get("id", "").strip()
+            for reference in list_children(data_set, mine):
                 other = by_id.get(reference.text.strip())
-                back = children(other, theirs) if other is not None else []
+                back = list_children(other, theirs) if other is not None else []
                 if other is not None and own not in {c.text.strip() for c in back}:
-                    this, that = s.names(one, other)
+                    this, that = s.names(data_set, other)
                     s.report(
                         DataSets,
                         f"{this} refers to {that}, which does not refer back",
-                        one,
-                        f"add `{theirs}` with `{own}` to {describe(other)}",
+                        data_set,
+                        f"add `{theirs}` with `{own}` to {describe_element(other)}",
                     )
 
 
-def _sets(
+def _check_sets(
     s: _Specification,
     node: XmlElement,
     tag: str,
@@ -472,21 +490,21 @@ def _sets(
     word: str,
 ) -> None:
     listed: set[str] = set()
-    for one in sets:
-        own = {c.text.strip() for c in children(one, listing)}
+    for data_set in sets:
+        own = {c.text.strip() for c in list_children(data_set, listing)}
         listed |= own
         kind = "Input" if tag == "dataInput" else "Output"
         for part in (f"optional{kind}Refs", f"whileExecuting{kind}Refs"):
-            for reference in children(one, part):
+            for reference in list_children(data_set, part):
                 name = reference.text.strip()
                 if name not in own:
                     s.report(
                         DataSets,
-                        f"{s.named(one)} has `{name}` in `{part}` and not in `{listing}`",
-                        one,
+                        f"{s.named(data_set)} has `{name}` in `{part}` and not in `{listing}`",
+                        data_set,
                         f"add `{listing}` with `{name}`",
                     )
-    for data in children(node, tag):
+    for data in list_children(node, tag):
         name = data.attrs.get("id", "").strip()
         if name and name not in listed:
             s.report(
@@ -497,11 +515,11 @@ def _sets(
             )
 
 
-def _association(s: _Specification, node: XmlElement) -> None:
-    if children(node, "transformation"):
+def _check_association(s: _Specification, node: XmlElement) -> None:
+    if list_children(node, "transformation"):
         return
-    tool_maps = bool(children(node, "extensionElements", "assignment"))
-    sources = children(node, "sourceRef")
+    tool_maps = bool(list_children(node, "extensionElements", "assignment"))
+    sources = list_children(node, "sourceRef")
     if len(sources) > 1:
         s.report(
             SurplusData,
@@ -517,7 +535,7 @@ def _association(s: _Specification, node: XmlElement) -> None:
         )  # fmt: skip
 
 
-def _collection(s: _Specification, node: XmlElement) -> None:
+def _check_collection(s: _Specification, node: XmlElement) -> None:
     item = s.find(node.attrs.get("itemSubjectRef"))
     if item is None or item.local != "itemDefinition":
         return
@@ -537,7 +555,7 @@ def _collection(s: _Specification, node: XmlElement) -> None:
 
 def _task_data(s: _Specification, node: XmlElement) -> None:
     """Inputs and outputs of a task for one message, or for one operation."""
-    specifications = children(node, "ioSpecification")
+    specifications = list_children(node, "ioSpecification")
     message, operation = node.attrs.get("messageRef"), node.attrs.get("operationRef")
     if not specifications:
         if operation is not None and node.local == "serviceTask" and s.on(MissingForEngine):
@@ -545,42 +563,56 @@ def _task_data(s: _Specification, node: XmlElement) -> None:
         return
     data = specifications[0]
     sets = {
-        tag: len(children(data, tag))
+        tag: len(list_children(data, tag))
         for tag in ("inputSet", "outputSet", "dataInput", "dataOutput")
     }
     wanted: list[tuple[str, str, str | None]] = []
     if node.local == "serviceTask" and operation is not None:
-        one = s.find(operation)
+        operation_element = s.find(operation)
         if sets["inputSet"] != 1:
-            _surplus(s, node, f"{counted(sets['inputSet'], 'input set')} for its operation", "one")
+            _report_surplus(
+                s, node, f"{count_words(sets['inputSet'], 'input set')} for its operation", "one"
+            )
         if sets["outputSet"] > 1:
-            _surplus(s, node, f"{sets['outputSet']} output sets for its operation", "one at most")
-        if one is not None:
+            _report_surplus(
+                s, node, f"{sets['outputSet']} output sets for its operation", "one at most"
+            )
+        if operation_element is not None:
             wanted = [
-                ("dataInput", "the request of its operation", text_of(one, "inMessageRef")),
-                ("dataOutput", "the answer of its operation", text_of(one, "outMessageRef")),
+                (
+                    "dataInput",
+                    "the request of its operation",
+                    text_of(operation_element, "inMessageRef"),
+                ),
+                (
+                    "dataOutput",
+                    "the answer of its operation",
+                    text_of(operation_element, "outMessageRef"),
+                ),
             ]
     elif node.local in ("sendTask", "receiveTask") and message is not None:
         kind = "Input" if node.local == "sendTask" else "Output"
         for tag in (f"{kind.lower()}Set", f"data{kind}"):
             if sets[tag] > 1:
-                _surplus(s, node, f"{sets[tag]} elements `{tag}` for its message", "one at most")
+                _report_surplus(
+                    s, node, f"{sets[tag]} elements `{tag}` for its message", "one at most"
+                )
         wanted = [(f"data{kind}", "its message", message)]
     for tag, what, reference in wanted:
-        for held in children(data, tag)[:1]:
+        for held in list_children(data, tag)[:1]:
             _same_type(
                 s, held, s.type_of(held), _message_type(s, reference),
                 f"{s.part(held, node)} is of the type {{}}, {what} of the type {{}}",
             )  # fmt: skip
 
 
-def _surplus(s: _Specification, node: XmlElement, what: str, wanted: str) -> None:
+def _report_surplus(s: _Specification, node: XmlElement, what: str, wanted: str) -> None:
     s.report(SurplusData, f"{s.named(node)} has {what}", node, f"keep {wanted}")
 
 
 def _event_data(s: _Specification, node: XmlElement) -> None:
     """The data of an event: one input or output for each of its triggers, of the same type."""
-    data = children(node, "dataInput", "dataOutput")
+    data = list_children(node, "dataInput", "dataOutput")
     if not data:
         return
     triggers = [
@@ -589,10 +621,10 @@ def _event_data(s: _Specification, node: XmlElement) -> None:
     ]  # fmt: skip
     if len(data) != len(triggers):
         what = "data input" if data[0].local == "dataInput" else "data output"
-        _surplus(
+        _report_surplus(
             s,
             node,
-            f"{counted(len(data), what)} for {counted(len(triggers), 'trigger')}",
+            f"{count_words(len(data), what)} for {count_words(len(triggers), 'trigger')}",
             "one for each trigger",
         )
         return
@@ -616,35 +648,36 @@ def _called_data(s: _Specification, node: XmlElement) -> None:
     called = s.find(node.attrs.get("calledElement"))
     if called is None or called.local not in _CALLABLE:
         return
-    mine, theirs = children(node, "ioSpecification"), children(called, "ioSpecification")
+    mine, theirs = list_children(node, "ioSpecification"), list_children(called, "ioSpecification")
     if not mine and not theirs:
         return
     own_name, called_name = s.names(node, called)
     for tag, word in (("dataInput", "input"), ("dataOutput", "output")):
-        own = [d for one in mine for d in children(one, tag)]
-        other = [d for one in theirs for d in children(one, tag)]
+        own = [d for specification in mine for d in list_children(specification, tag)]
+        other = [d for specification in theirs for d in list_children(specification, tag)]
         if len(own) != len(other):
             s.report(
                 DataTypeMismatch,
-                f"{own_name} has {counted(len(own), word)}, {called_name}, which it calls, has "
+                f"{own_name} has {count_words(len(own), word)}, {called_name}, which it calls, has "
                 f"{len(other) or 'none'}",
                 node,
                 "give the call the inputs and outputs of the called element",
             )
             return
-        for one, two in zip(own, other, strict=True):
+        for own_item, called_item in zip(own, other, strict=True):
             _same_type(
-                s, one, s.type_of(one), s.type_of(two),
-                f"{s.part(one, node)} is of the type {{}}, that of {called_name} of the type {{}}",
+                s, own_item, s.type_of(own_item), s.type_of(called_item),
+                f"{s.part(own_item, node)} is of the type {{}}, that of {called_name} of the "
+                f"type {{}}",
             )  # fmt: skip
 
 
-def _instances(s: _Specification, node: XmlElement) -> None:
+def _check_instances(s: _Specification, node: XmlElement) -> None:
     """Items of a multi-instance activity have the type of the list's parts."""
     for listing, part in (
         ("loopDataInputRef", "inputDataItem"), ("loopDataOutputRef", "outputDataItem"),
     ):  # fmt: skip
-        items = children(node, part)
+        items = list_children(node, part)
         held = s.find(text_of(node, listing))
         if items and held is not None:
             _same_type(
@@ -655,11 +688,13 @@ def _instances(s: _Specification, node: XmlElement) -> None:
         return
     owner = s.parents[node]
     reference = text_of(node, "loopDataInputRef")
-    if reference is None and not children(node, "loopCardinality"):
+    if reference is None and not list_children(node, "loopCardinality"):
         _for_engine(s, owner, "number or list of its instances")
     elif reference is not None and owner.local not in ("subProcess", "transaction"):
         inputs = (
-            d for one in children(owner, "ioSpecification") for d in children(one, "dataInput")
+            d
+            for specification in list_children(owner, "ioSpecification")
+            for d in list_children(specification, "dataInput")
         )
         if reference not in {d.attrs.get("id", "").strip() for d in inputs}:
             _for_engine(s, owner, "data input for its list")
@@ -677,7 +712,7 @@ def _for_engine(s: _Specification, node: XmlElement, what: str) -> None:
     )
 
 
-def _expression(s: _Specification, node: XmlElement) -> None:
+def _check_expression(s: _Specification, node: XmlElement) -> None:
     kind = next(
         (
             v
@@ -710,7 +745,7 @@ def _message_event(s: _Specification, node: XmlElement) -> None:
     if s.on(MissingForEngine) and s.executable(node):
         if "messageRef" not in node.attrs:
             _for_engine(s, node, "message")
-        if not children(node, "operationRef"):
+        if not list_children(node, "operationRef"):
             _for_engine(s, node, "operation")
 
 
@@ -723,15 +758,19 @@ def _escalation_event(s: _Specification, node: XmlElement) -> None:
             _for_engine(s, node, "code of its escalation")
 
 
-def _script(s: _Specification, node: XmlElement) -> None:
-    if s.on(MissingForEngine) and children(node, "script") and "scriptFormat" not in node.attrs:
+def _check_script(s: _Specification, node: XmlElement) -> None:
+    if (
+        s.on(MissingForEngine)
+        and list_children(node, "script")
+        and "scriptFormat" not in node.attrs
+    ):
         _for_engine(s, node, "format of its script")
 
 
 # -- attributes --------------------------------------------------------------------------------
 
 
-def _process(s: _Specification, node: XmlElement) -> None:
+def _check_process(s: _Specification, node: XmlElement) -> None:
     public = node.attrs.get("processType", "").strip() == "Public"
     if public and node.attrs.get("isExecutable", "").strip() in ("true", "1"):
         s.report(
@@ -743,7 +782,7 @@ def _process(s: _Specification, node: XmlElement) -> None:
         )
 
 
-def _immediate(s: _Specification, node: XmlElement) -> None:
+def _check_immediate(s: _Specification, node: XmlElement) -> None:
     """One finding for all flows of a process: where one is delayed, mostly all are."""
     delayed = node.attrs.get("isImmediate", "").strip() in ("false", "0")
     if not delayed or s.told_delayed or not s.executable(node):
@@ -762,19 +801,19 @@ def _flow_lists(s: _Specification, node: XmlElement) -> None:
         return
     name = node.attrs.get("id", "").strip()
     for end, tag in (("sourceRef", "outgoing"), ("targetRef", "incoming")):
-        found = s.find(node.attrs.get(end))
-        if found is None:
+        end_element = s.find(node.attrs.get(end))
+        if end_element is None:
             continue
-        if name not in {s.r.resolve(c.text) for c in children(found, tag)}:
+        if name not in {s.r.resolve(c.text) for c in list_children(end_element, tag)}:
             s.report(
                 MissingFlowList,
-                f"{s.named(found)} does not list {s.named(node)} as `{tag}`",
+                f"{s.named(end_element)} does not list {s.named(node)} as `{tag}`",
                 node,
-                f"add `{tag}` with `{name}` to {describe(found)}",
+                f"add `{tag}` with `{name}` to {describe_element(end_element)}",
             )
 
 
-def _direction(s: _Specification, node: XmlElement) -> None:
+def _check_direction(s: _Specification, node: XmlElement) -> None:
     direction = node.attrs.get("gatewayDirection", "").strip()
     name = node.attrs.get("id", "").strip()
     if not direction or direction == "Unspecified" or not name:
@@ -786,14 +825,14 @@ def _direction(s: _Specification, node: XmlElement) -> None:
     if not fits.get(direction, True):
         s.report(
             GatewayDirection,
-            f"{s.named(node)} is `{direction}`, and has {counted(into, 'way')} in and "
-            f"{counted(out, 'way')} out",
+            f"{s.named(node)} is `{direction}`, and has {count_words(into, 'way')} in and "
+            f"{count_words(out, 'way')} out",
             node,
             "correct `gatewayDirection`, or the flows",
         )
 
 
-def _quantity(s: _Specification, node: XmlElement) -> None:
+def _check_quantity(s: _Specification, node: XmlElement) -> None:
     """Numbers below the least that makes sense."""
     numbers: dict[str, int] = {}
     for name, low in _QUANTITIES[node.local].items():
@@ -830,8 +869,8 @@ _QUANTITIES: Mapping[str, Mapping[str, int]] = {
 """The minimum value of each number."""
 
 
-def _choreography(s: _Specification, node: XmlElement) -> None:
-    if node.local != "collaboration" and children(node, "choreographyRef"):
+def _check_choreography(s: _Specification, node: XmlElement) -> None:
+    if node.local != "collaboration" and list_children(node, "choreographyRef"):
         s.report(
             ChoreographyContent,
             f"{s.named(node)} refers to a choreography",
@@ -848,18 +887,19 @@ def _choreography(s: _Specification, node: XmlElement) -> None:
                     "move it into a collaboration",
                 )
     if node.local == "collaboration":
-        for reference in children(node, "choreographyRef"):
-            found = s.find(reference.text)
-            if found is None:
+        for reference in list_children(node, "choreographyRef"):
+            referred = s.find(reference.text)
+            if referred is None:
                 continue
             closed = [
-                e.attrs.get("isClosed", "false").strip() in ("true", "1") for e in (node, found)
+                e.attrs.get("isClosed", "false").strip() in ("true", "1") for e in (node, referred)
             ]
             if closed[0] != closed[1]:
-                one, two = s.names(node, found)
+                own_name, other_name = s.names(node, referred)
                 s.report(
                     Contradiction,
-                    f"{one} is {'' if closed[0] else 'not '}closed, its choreography {two} is "
+                    f"{own_name} is {'' if closed[0] else 'not '}closed, its choreography "
+                    f"{other_name} is "
                     f"{'' if closed[1] else 'not '}closed",
                     node,
                     "use the same `isClosed` for both",
@@ -880,7 +920,7 @@ def _reference_name(s: _Specification, node: XmlElement) -> None:
     base = " ".join(held.attrs.get("name", "").split()) if held is not None else ""
     if not name or not base:
         return
-    states = children(node, "dataState")
+    states = list_children(node, "dataState")
     state = states[0].attrs.get("name", "").strip() if states else ""
     wanted = f"{base} [{state}]" if state else base
     if name != wanted:
@@ -892,12 +932,12 @@ def _reference_name(s: _Specification, node: XmlElement) -> None:
         )
 
 
-def _link(s: _Specification, node: XmlElement) -> None:
+def _check_link(s: _Specification, node: XmlElement) -> None:
     if not s.on(LinkEnds):
         return
     catches = s.parents[node].local == "intermediateCatchEvent"
     mine, theirs = ("source", "target") if catches else ("target", "source")
-    ends = children(node, mine)
+    ends = list_children(node, mine)
     if not ends or (len(ends) > 1 and not catches):
         count = "at least one" if catches else "exactly one"
         s.report(
@@ -909,17 +949,17 @@ def _link(s: _Specification, node: XmlElement) -> None:
     own = node.attrs.get("id", "").strip()
     for end in ends:
         other = s.find(end.text)
-        back = children(other, theirs) if other is not None else []
+        back = list_children(other, theirs) if other is not None else []
         if other is not None and own not in {c.text.strip() for c in back}:
             s.report(
                 LinkEnds,
                 "{} names {}, which does not name it back back".format(*s.names(node, other)),
                 node,
-                f"add `{theirs}` with `{own}` to {describe(other)}",
+                f"add `{theirs}` with `{own}` to {describe_element(other)}",
             )
 
 
-def _import(s: _Specification, node: XmlElement) -> None:
+def _check_import(s: _Specification, node: XmlElement) -> None:
     s.report(
         ImportNotRead,
         f"`{node.attrs.get('location', '').strip()}` is imported and not read",
@@ -928,16 +968,16 @@ def _import(s: _Specification, node: XmlElement) -> None:
     )
 
 
-def _table() -> Mapping[str, tuple[Check, ...]]:
-    found: dict[str, list[Check]] = {}
+def _build_table() -> Mapping[str, tuple[Check, ...]]:
+    checks_by_tag: dict[str, list[Check]] = {}
     for tag in REFERENCES:
-        found.setdefault(tag, []).append(_references)
+        checks_by_tag.setdefault(tag, []).append(_check_references)
     for tag in _REQUIRED:
-        found.setdefault(tag, []).append(_required)
+        checks_by_tag.setdefault(tag, []).append(_check_required)
     for tag in _QUANTITIES:
-        found.setdefault(tag, []).append(_quantity)
+        checks_by_tag.setdefault(tag, []).append(_check_quantity)
     for tag in (*_CALLABLE,):
-        found.setdefault(tag, []).append(_io_binding)
+        checks_by_tag.setdefault(tag, []).append(_io_binding)
     expressions = (
         "conditionExpression", "condition", "activationCondition", "completionCondition",
         "loopCardinality", "loopCondition", "timeDate", "timeDuration", "timeCycle", "from", "to",
@@ -945,41 +985,41 @@ def _table() -> Mapping[str, tuple[Check, ...]]:
     )  # fmt: skip
     for tags, check in (
         (("ioSpecification",), _io_specification),
-        (("dataInputAssociation", "dataOutputAssociation"), _association),
-        (("dataObject", "dataInput", "dataOutput"), _collection),
+        (("dataInputAssociation", "dataOutputAssociation"), _check_association),
+        (("dataObject", "dataInput", "dataOutput"), _check_collection),
         (("serviceTask", "sendTask", "receiveTask"), _task_data),
         (("startEvent", "endEvent", "intermediateCatchEvent", "intermediateThrowEvent",
           "boundaryEvent"), _event_data),
         (("callActivity",), _called_data),
-        (("multiInstanceLoopCharacteristics",), _instances),
-        (expressions, _expression),
+        (("multiInstanceLoopCharacteristics",), _check_instances),
+        (expressions, _check_expression),
         (("messageEventDefinition",), _message_event),
         (("escalationEventDefinition",), _escalation_event),
-        (("scriptTask",), _script),
-        (("process",), _process),
-        (("sequenceFlow",), _immediate),
+        (("scriptTask",), _check_script),
+        (("process",), _check_process),
+        (("sequenceFlow",), _check_immediate),
         (("sequenceFlow",), _flow_lists),
-        (tuple(GATEWAYS), _direction),
-        (("collaboration", "choreography", "globalConversation"), _choreography),
+        (tuple(GATEWAYS), _check_direction),
+        (("collaboration", "choreography", "globalConversation"), _check_choreography),
         (("dataObjectReference",), _reference_name),
-        (("linkEventDefinition",), _link),
-        (("import",), _import),
+        (("linkEventDefinition",), _check_link),
+        (("import",), _check_import),
     ):  # fmt: skip
         for tag in tags:
-            found.setdefault(tag, []).append(check)
-    return {tag: tuple(checks) for tag, checks in found.items()}
+            checks_by_tag.setdefault(tag, []).append(check)
+    return {tag: tuple(checks) for tag, checks in checks_by_tag.items()}
 
 
-_CHECKS = _table()
+_CHECKS = _build_table()
 _OPTIONAL: Mapping[Check, type[Rule]] = {
-    _expression: InformalExpression,
+    _check_expression: InformalExpression,
     _message_event: MissingForEngine,
     _escalation_event: MissingForEngine,
-    _script: MissingForEngine,
+    _check_script: MissingForEngine,
     _flow_lists: MissingFlowList,
     _reference_name: DataReferenceName,
-    _link: LinkEnds,
-    _import: ImportNotRead,
+    _check_link: LinkEnds,
+    _check_import: ImportNotRead,
 }
 """Checks for optional rules only."""
 _OPTIONAL_RULES: tuple[type[Rule], ...] = (EmptyExpression, *_OPTIONAL.values())

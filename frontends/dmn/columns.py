@@ -33,8 +33,8 @@ def engine_of(root: XmlElement) -> Engine | None:
     platform = [v for k, v in root.attrs.items() if k.endswith(":executionPlatform")]
     if platform:
         return _PLATFORMS.get(platform[0])
-    found = (*root.scope.prefixes.values(), root.attrs.get("namespace", ""))
-    return next((e for text in found for start, e in _NAMESPACES if text.startswith(start)), None)
+    texts = (*root.scope.prefixes.values(), root.attrs.get("namespace", ""))
+    return next((e for text in texts for start, e in _NAMESPACES if text.startswith(start)), None)
 
 
 def column_type(type_ref: str | None, cells: list[str]) -> str | None:
@@ -46,7 +46,7 @@ def column_type(type_ref: str | None, cells: list[str]) -> str | None:
     return "number" if whole or type_ref not in _WHOLE else type_ref
 
 
-def converted(cell: str, type_ref: str | None, engine: Engine | None) -> str:
+def convert_cell(cell: str, type_ref: str | None, engine: Engine | None) -> str:
     """A cell of an output column as its engine converts it, in FEEL; unchanged without a known
     conversion.
 
@@ -58,7 +58,7 @@ def converted(cell: str, type_ref: str | None, engine: Engine | None) -> str:
         return cell
     if type_ref == "string":
         if re.fullmatch(_NUMBER, text):
-            written = _written(text, engine)
+            written = _number_text(text, engine)
             return cell if written is None else f'"{written}"'
         if text in ("true", "false"):
             return f'"{text}"'
@@ -71,7 +71,7 @@ def converted(cell: str, type_ref: str | None, engine: Engine | None) -> str:
     return cell
 
 
-def _written(number: str, engine: Engine) -> str | None:
+def _number_text(number: str, engine: Engine) -> str | None:
     """The text that Java makes of a number: of a whole one with a point, `5.0`, Flowable makes
     "5.0" and Camunda 7 "5". `None` for small ones, which Java writes with an exponent."""
     sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)

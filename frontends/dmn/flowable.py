@@ -35,10 +35,10 @@ def in_feel(cell: str, type_ref: str | None) -> str:
     """
     kind = _TYPES.get(type_ref or "", type_ref or "")
     if kind in _VALUES:
-        found = re.fullmatch(rf"\s*(==|!=)\s*(?P<value>{_VALUES[kind]})\s*", cell)
-        if found is not None:
-            value = _value(found["value"])
-            return value if found[1] == "==" else f"not({value})"
+        match = re.fullmatch(rf"\s*(==|!=)\s*(?P<value>{_VALUES[kind]})\s*", cell)
+        if match is not None:
+            value = _feel_value(match["value"])
+            return value if match[1] == "==" else f"not({value})"
     called = _METHOD.fullmatch(cell)
     if called is not None and called[1] in _METHODS and kind == "string":
         return f'{_METHODS[called[1]]}(?, "{called[3]}")'
@@ -46,16 +46,16 @@ def in_feel(cell: str, type_ref: str | None) -> str:
     if asked is not None:
         constant = (re.fullmatch(values, asked[2]) for values in _VALUES.values())
         if any(constant):
-            found_in = f"list contains({asked[1]}, {_value(asked[2])})"
+            found_in = f"list contains({asked[1]}, {_feel_value(asked[2])})"
             return f"{found_in} and (? = null or ? != null)"  # with `?` it is a test by itself
     return cell
 
 
 def output_in_feel(cell: str) -> str:
     """A text in single quotes, as an output cell may have it, in FEEL."""
-    found = re.fullmatch(r"\s*'([^'\"\\]*)'\s*", cell)
-    return cell if found is None else f'"{found[1]}"'
+    match = re.fullmatch(r"\s*'([^'\"\\]*)'\s*", cell)
+    return cell if match is None else f'"{match[1]}"'
 
 
-def _value(text: str) -> str:
+def _feel_value(text: str) -> str:
     return f'"{text[1:-1]}"' if text.startswith("'") else text

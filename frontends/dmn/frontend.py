@@ -60,11 +60,11 @@ class DmnFrontend(Frontend):
             id="definitions",
             name=definitions.name,
             source=source.path,
-            processes=tuple(_processes(definitions, source.path)),
+            processes=tuple(_decision_processes(definitions, source.path)),
         )
 
 
-def _processes(definitions: Definitions, file: str) -> Iterator[Process]:
+def _decision_processes(definitions: Definitions, file: str) -> Iterator[Process]:
     for decision in definitions.decisions:
         line = decision.place.removeprefix("line ")
         loc = SourceLocation(file=file, line=int(line) if line.isdigit() else None)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from orgflow.frontends.dmn.columns import column_type, converted, engine_of
+from orgflow.frontends.dmn.columns import column_type, convert_cell, engine_of
 from orgflow.frontends.dmn.flowable import in_feel, output_in_feel
 from orgflow.frontends.dmn.names import NAMESPACES
 from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
@@ -96,45 +96,47 @@ def read_dmn(data: bytes) -> Definitions:
     )
 
 
-def _text(element: XmlElement | None) -> str | None:
+def _text_content(element: XmlElement | None) -> str | None:
     """The content of a `text` child."""
-    found = _first(element, "text") if element is not None else None
-    return None if found is None else found.text
+    text_element = _first_child(element, "text") if element is not None else None
+    return None if text_element is None else text_element.text
 
 
-def _all(element: XmlElement, *names: str) -> list[XmlElement]:
+def _list_children(element: XmlElement, *names: str) -> list[XmlElement]:
     """Children of these names, in order."""
     return [child for child in element.children if child.local in names]
 
 
-def _first(element: XmlElement, *names: str) -> XmlElement | None:
+def _first_child(element: XmlElement, *names: str) -> XmlElement | None:
     """The first child of one of these names."""
     return next((child for child in element.children if child.local in names), None)
 
 
-def _place(element: XmlElement) -> str:
+def _line_place(element: XmlElement) -> str:
     return f"line {element.line}"
 
 
-def _tests(rule: XmlElement, columns: Sequence[str | None]) -> Iterator[str]:
+def _rule_tests(rule: XmlElement, columns: Sequence[str | None]) -> Iterator[str]:
     """The cells of a rule below columns of these types; there may be more or less of them."""
-    for number, entry in enumerate(_all(rule, "inputEntry")):
-        yield in_feel(_text(entry) or "", columns[number] if number < len(columns) else None)
+    for number, entry in enumerate(_list_children(rule, "inputEntry")):
+        yield in_feel(
+            _text_content(entry) or "", columns[number] if number < len(columns) else None
+        )
 
 
-def _conclusion(entry: XmlElement) -> str:
+def _output_text(entry: XmlElement) -> str:
     """The text of an output cell in FEEL, if it can be written in FEEL."""
-    text, language = _text(entry) or "", entry.attrs.get("expressionLanguage")
+    text, language = _text_content(entry) or "", entry.attrs.get("expressionLanguage")
     if language is not None and not is_feel(language):
         text = simple(text) or text
     return output_in_feel(text)
 
 
-def _foreign(rule: XmlElement) -> Iterator[tuple[str, str]]:
+def _foreign_cells(rule: XmlElement) -> Iterator[tuple[str, str]]:
     """The cells of a rule that state a language other than FEEL, with the language."""
-    for entry in _all(rule, "inputEntry", "outputEntry"):
+    for entry in _list_children(rule, "inputEntry", "outputEntry"):
         language = entry.attrs.get("expressionLanguage")
-        text = (_text(entry) or "").strip()
+        text = (_text_content(entry) or "").strip()
         if language is None or is_feel(language) or text in ("", "-"):
             continue
         if entry.local == "inputEntry" or simple(text) is None:
@@ -149,13 +151,13 @@ class _Reader:
         """The name of a type: an attribute, or before DMN 1.2 sometimes a child."""
         if element is None:
             return None
-        found = element.attrs.get("typeRef")
-        if found is None:
-            child = _first(element, "typeRef")
-            found = child.text.strip() if child is not None else None
-        if found and ":" in found:  # DMN 1.1: a qualified name of XML
-            found = found.partition(":")[2]
-        return found or None
+        type_name = element.attrs.get("typeRef")
+        if type_name is None:
+            child = _first_child(element, "typeRef")
+            type_name = child.text.strip() if child is not None else None
+        if type_name and ":" in type_name:  # DMN 1.1: a qualified name of XML
+            type_name = type_name.partition(":")[2]
+        return type_name or None
 
     def reference(self, element: XmlElement) -> str:
         """An id in this file, or `namespace#id`."""
@@ -164,40 +166,42 @@ class _Reader:
 
     def references(self, element: XmlElement, *path: str) -> tuple[str, ...]:
         """What the elements of a path refer to."""
-        found = [element]
+        elements = [element]
         for name in path:
-            found = [child for parent in found for child in _all(parent, name)]
-        return tuple(self.reference(child) for child in found)
+            elements = [child for parent in elements for child in _list_children(parent, name)]
+        return tuple(self.reference(child) for child in elements)
 
     # -- elements ------------------------------------------------------------------------------
 
     def named(self, element: XmlElement) -> tuple[str, str, str | None]:
         """Id, name and type of an element that has a variable."""
-        variable = _first(element, "variable")
+        variable = _first_child(element, "variable")
         name = element.attrs.get("name", "")
         return element.attrs.get("id", name), name, self.type_ref(variable)
 
     def variable(self, element: XmlElement) -> str | None:
         """The name of the variable of an element."""
-        variable = _first(element, "variable")
+        variable = _first_child(element, "variable")
         return None if variable is None else variable.attrs.get("name") or None
 
     def item(self, element: XmlElement) -> ItemDefinition:
-        function = _first(element, "functionItem")
+        function = _first_child(element, "functionItem")
         return ItemDefinition(
             name=element.attrs.get("name", ""),
             type_ref=self.type_ref(element),
-            components=tuple(self.item(child) for child in _all(element, "itemComponent")),
+            components=tuple(
+                self.item(child) for child in _list_children(element, "itemComponent")
+            ),
             collection=element.attrs.get("isCollection") == "true",
-            allowed=_text(_first(element, "allowedValues")),
-            type_constraint=_text(_first(element, "typeConstraint")),
+            allowed=_text_content(_first_child(element, "allowedValues")),
+            type_constraint=_text_content(_first_child(element, "typeConstraint")),
             function=None
             if function is None
             else (
-                tuple(self.type_ref(child) for child in _all(function, "parameters")),
+                tuple(self.type_ref(child) for child in _list_children(function, "parameters")),
                 function.attrs.get("outputTypeRef"),
             ),
-            place=_place(element),
+            place=_line_place(element),
         )
 
     def input_data(self, element: XmlElement) -> InputData:
@@ -206,7 +210,7 @@ class _Reader:
 
     def decision(self, element: XmlElement) -> Decision:
         id_, name, type_ref = self.named(element)
-        logic = _first(element, *_BOXES)
+        logic = _first_child(element, *_BOXES)
         return Decision(
             id=id_,
             name=name,
@@ -218,19 +222,19 @@ class _Reader:
                 *self.references(element, "informationRequirement", "requiredInput"),
             ),
             knowledge=self.references(element, "knowledgeRequirement", "requiredKnowledge"),
-            place=_place(element),
+            place=_line_place(element),
         )
 
     def knowledge(self, element: XmlElement) -> BusinessKnowledge:
         id_, name, type_ref = self.named(element)
-        logic = _first(element, "encapsulatedLogic")
+        logic = _first_child(element, "encapsulatedLogic")
         return BusinessKnowledge(
             id=id_,
             name=name,
             type_ref=type_ref,
             logic=None if logic is None else self.function(logic),
             knowledge=self.references(element, "knowledgeRequirement", "requiredKnowledge"),
-            place=_place(element),
+            place=_line_place(element),
         )
 
     def service(self, element: XmlElement) -> DecisionService:
@@ -243,40 +247,43 @@ class _Reader:
             encapsulated=self.references(element, "encapsulatedDecision"),
             input_decisions=self.references(element, "inputDecision"),
             input_data=self.references(element, "inputData"),
-            place=_place(element),
+            place=_line_place(element),
         )
 
     # -- boxed expressions ---------------------------------------------------------------------
 
     def only(self, element: XmlElement | None, inside: XmlElement) -> Boxed:
         """The boxed expression in a wrapper such as `then` or `in`."""
-        found = None if element is None else _first(element, *_BOXES)
-        if found is None:
+        box_element = None if element is None else _first_child(element, *_BOXES)
+        if box_element is None:
             raise DmnError(f"line {inside.line}: `{inside.local}` lacks an expression")
-        return self.box(found)
+        return self.box(box_element)
 
     def box(self, element: XmlElement) -> Boxed:
-        type_ref, place = self.type_ref(element), _place(element)
+        type_ref, place = self.type_ref(element), _line_place(element)
         match element.local:
             case "literalExpression":
                 return self.literal(element)
             case "context":
                 return BoxedContext(
-                    entries=tuple(self.context_entry(e) for e in _all(element, "contextEntry")),
+                    entries=tuple(
+                        self.context_entry(e) for e in _list_children(element, "contextEntry")
+                    ),
                     type_ref=type_ref,
                     place=place,
                 )
             case "list":
-                items = tuple(self.box(e) for e in _all(element, *_BOXES))
+                items = tuple(self.box(e) for e in _list_children(element, *_BOXES))
                 return BoxedList(items=items, type_ref=type_ref, place=place)
             case "relation":
                 return Relation(
                     columns=tuple(
-                        (e.attrs.get("name", ""), self.type_ref(e)) for e in _all(element, "column")
+                        (e.attrs.get("name", ""), self.type_ref(e))
+                        for e in _list_children(element, "column")
                     ),
                     rows=tuple(
-                        tuple(self.box(cell) for cell in _all(row, *_BOXES))
-                        for row in _all(element, "row")
+                        tuple(self.box(cell) for cell in _list_children(row, *_BOXES))
+                        for row in _list_children(element, "row")
                     ),
                     type_ref=type_ref,
                     place=place,
@@ -284,7 +291,7 @@ class _Reader:
             case "invocation":
                 return Invocation(
                     function=self.only(element, element),
-                    bindings=tuple(self.binding(e) for e in _all(element, "binding")),
+                    bindings=tuple(self.binding(e) for e in _list_children(element, "binding")),
                     type_ref=type_ref,
                     place=place,
                 )
@@ -292,9 +299,9 @@ class _Reader:
                 return self.function(element)
             case "conditional":
                 return Conditional(
-                    condition=self.only(_first(element, "if"), element),
-                    then=self.only(_first(element, "then"), element),
-                    otherwise=self.only(_first(element, "else"), element),
+                    condition=self.only(_first_child(element, "if"), element),
+                    then=self.only(_first_child(element, "then"), element),
+                    otherwise=self.only(_first_child(element, "else"), element),
                     type_ref=type_ref,
                     place=place,
                 )
@@ -306,33 +313,33 @@ class _Reader:
                     if element.local == "some"
                     else "every",
                     variable=element.attrs.get("iteratorVariable", ""),
-                    domain=self.only(_first(element, "in"), element),
-                    body=self.only(_first(element, "return", "satisfies"), element),
+                    domain=self.only(_first_child(element, "in"), element),
+                    body=self.only(_first_child(element, "return", "satisfies"), element),
                     type_ref=type_ref,
                     place=place,
                 )
             case "filter":
                 return BoxedFilter(
-                    base=self.only(_first(element, "in"), element),
-                    condition=self.only(_first(element, "match"), element),
+                    base=self.only(_first_child(element, "in"), element),
+                    condition=self.only(_first_child(element, "match"), element),
                     type_ref=type_ref,
                     place=place,
                 )
         return self.table(element)
 
     def literal(self, element: XmlElement) -> LiteralExpression:
-        text = _text(element)
-        if text is None and _first(element, "importedValues") is not None:
+        text = _text_content(element)
+        if text is None and _first_child(element, "importedValues") is not None:
             raise DmnError(f"line {element.line}: imported values are not supported")
         return LiteralExpression(
             text=text or "",
             language=element.attrs.get("expressionLanguage", self.language),
             type_ref=self.type_ref(element),
-            place=_place(element),
+            place=_line_place(element),
         )
 
     def context_entry(self, element: XmlElement) -> ContextEntry:
-        variable = _first(element, "variable")
+        variable = _first_child(element, "variable")
         return ContextEntry(
             name=None if variable is None else variable.attrs.get("name", ""),
             value=self.only(element, element),
@@ -340,17 +347,17 @@ class _Reader:
         )
 
     def binding(self, element: XmlElement) -> tuple[str, Boxed]:
-        parameter = _first(element, "parameter")
+        parameter = _first_child(element, "parameter")
         if parameter is None:
             raise DmnError(f"line {element.line}: `binding` lacks a parameter")
         return parameter.attrs.get("name", ""), self.only(element, element)
 
     def function(self, element: XmlElement) -> BoxedFunction:
-        body = _first(element, *_BOXES)
+        body = _first_child(element, *_BOXES)
         return BoxedFunction(
             parameters=tuple(
                 FormalParameter(name=e.attrs.get("name", ""), type_ref=self.type_ref(e))
-                for e in _all(element, "formalParameter")
+                for e in _list_children(element, "formalParameter")
             ),
             body=None if body is None else self.box(body),
             kind="FEEL"
@@ -359,7 +366,7 @@ class _Reader:
             if kind == "PMML"
             else "Java",
             type_ref=self.type_ref(element) if element.local == "functionDefinition" else None,
-            place=_place(element),
+            place=_line_place(element),
         )
 
     def table(self, element: XmlElement) -> Table:
@@ -369,9 +376,9 @@ class _Reader:
             raise DmnError(f"line {element.line}: unknown hit policy `{policy}`")
         if aggregation not in (None, "COUNT", "SUM", "MIN", "MAX"):
             raise DmnError(f"line {element.line}: unknown aggregation `{aggregation}`")
-        inputs = tuple(self.input_clause(e) for e in _all(element, "input"))
+        inputs = tuple(self.input_clause(e) for e in _list_children(element, "input"))
         columns = [column.expression.type_ref for column in inputs]
-        rules, outputs = _all(element, "rule"), _all(element, "output")
+        rules, outputs = _list_children(element, "rule"), _list_children(element, "output")
         types = [self.type_ref(e) for e in outputs]
         cells = [self.entries(rule, types) for rule in rules]
         unchanged = self.engine == "flowable" and aggregation is not None
@@ -383,41 +390,41 @@ class _Reader:
                     type_ref=types[at]
                     if unchanged
                     else column_type(types[at], [row[at] for row in cells if at < len(row)]),
-                    values=_text(_first(e, "outputValues")),
-                    default=_text(_first(e, "defaultOutputEntry")),
+                    values=_text_content(_first_child(e, "outputValues")),
+                    default=_text_content(_first_child(e, "defaultOutputEntry")),
                 )
                 for at, e in enumerate(outputs)
             ),
             rules=tuple(
                 Rule(
-                    tests=tuple(_tests(rule, columns)),
+                    tests=tuple(_rule_tests(rule, columns)),
                     entries=row,
-                    foreign=tuple(_foreign(rule)),
-                    place=_place(rule),
+                    foreign=tuple(_foreign_cells(rule)),
+                    place=_line_place(rule),
                 )
                 for rule, row in zip(rules, cells, strict=True)
             ),
             hit_policy=cast(HitPolicy, policy),
             aggregation=cast("Aggregation | None", aggregation),
             type_ref=self.type_ref(element),
-            place=_place(element),
+            place=_line_place(element),
         )
 
     def entries(self, rule: XmlElement, types: Sequence[str | None]) -> tuple[str, ...]:
         """The conclusions of a rule in columns of these types, of which there may be fewer."""
-        found = map(_conclusion, _all(rule, "outputEntry"))
+        conclusions = map(_output_text, _list_children(rule, "outputEntry"))
         return tuple(
-            converted(text, types[at] if at < len(types) else None, self.engine)
-            for at, text in enumerate(found)
+            convert_cell(text, types[at] if at < len(types) else None, self.engine)
+            for at, text in enumerate(conclusions)
         )
 
     def input_clause(self, element: XmlElement) -> InputClause:
-        found = _first(element, "inputExpression")
-        if found is None:
+        expression_element = _first_child(element, "inputExpression")
+        if expression_element is None:
             raise DmnError(f"line {element.line}: an input has no expression")
         named = [v for k, v in element.attrs.items() if k.endswith(":inputVariable") and v.strip()]
         return InputClause(
-            expression=self.literal(found),
-            allowed=_text(_first(element, "inputValues")),
+            expression=self.literal(expression_element),
+            allowed=_text_content(_first_child(element, "inputValues")),
             variable=named[0].strip() if named else None,
         )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
-def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
+def explain_faults(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
     """Find the places of the faults, which the fast reader does not report."""
     try:
         document = parse_json(source.path, source.data)
@@ -34,10 +34,10 @@ def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
             help="correct the file at this position",
         )
         return
-    found = False
+    has_fault = False
     faults = cast("ValidationError", error)
     for item in faults.errors(include_url=False, include_input=False):
-        path = _steps(document, item["loc"])
+        path = _path_steps(document, item["loc"])
         text = item["msg"][0].lower() + item["msg"][1:]
         if item["type"] == "unexpected_keyword_argument":
             text = "unknown field"
@@ -49,14 +49,14 @@ def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
             text = f"`{key}` is `{item['ctx']['tag']}`, not {tags}"
         if item["type"] == "json_invalid":
             continue
-        found = True
+        has_fault = True
         ctx.emit(
             InvalidIr,
             f"{json_path(path)}: {text}",
             loc=document.loc(document.root.find(path), json_path(path)),
             help="the schema is orgflow_ir/schema/model.schema.json",
         )
-    if not found:  # JSON by the standard, but not to the fast reader
+    if not has_fault:  # JSON by the standard, but not to the fast reader
         ctx.emit(
             InvalidIrJson,
             f"not JSON: {faults.errors(include_url=False)[0]['msg']}",
@@ -69,7 +69,7 @@ def explain_repeated(source: SourceFile, ids: Set[str], ctx: PassContext) -> Non
     """Report each further element with one of these ids."""
     document = parse_json(source.path, source.data)
     seen: set[str] = set()
-    for path, node in _elements(document.root, ()):
+    for path, node in _list_elements(document.root, ()):
         id = node.members["id"].value
         if id not in ids:
             continue
@@ -84,7 +84,7 @@ def explain_repeated(source: SourceFile, ids: Set[str], ctx: PassContext) -> Non
         seen.add(id)
 
 
-def _elements(
+def _list_elements(
     node: JsonNode, path: tuple[str | int, ...]
 ) -> Iterator[tuple[tuple[str | int, ...], JsonNode]]:
     """The objects that are elements, in the order of the file: those with an id, but for the
@@ -92,12 +92,12 @@ def _elements(
     if "id" in node.members and path[-2:-1] != ("definitions",):
         yield path, node
     for key, member in node.members.items():
-        yield from _elements(member, (*path, key))
+        yield from _list_elements(member, (*path, key))
     for index, item in enumerate(node.items):
-        yield from _elements(item, (*path, index))
+        yield from _list_elements(item, (*path, index))
 
 
-def _steps(document: JsonDocument, loc: tuple[Any, ...]) -> tuple[str | int, ...]:
+def _path_steps(document: JsonDocument, loc: tuple[Any, ...]) -> tuple[str | int, ...]:
     """A pydantic location without the tags of unions, which are not in the JSON.
 
     A last step that is not there is kept: it names the field that is missing.

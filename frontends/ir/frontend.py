@@ -42,9 +42,9 @@ class IrFrontend(Frontend):
         try:
             model = Model.from_json(source.data)
         except ValueError as error:  # pydantic's; its module is not imported to read other formats
-            from orgflow.frontends.ir.explain import explain
+            from orgflow.frontends.ir.explain import explain_faults
 
-            explain(source, error, ctx)
+            explain_faults(source, error, ctx)
             return None
         except RecursionError:
             ctx.emit(
@@ -54,10 +54,10 @@ class IrFrontend(Frontend):
                 help="move inner sub-processes into their own processes",
             )
             return None
-        return model if _unique(model, source, ctx) else None
+        return model if _check_unique(model, source, ctx) else None
 
 
-def _unique(model: Model, source: SourceFile, ctx: PassContext) -> bool:
+def _check_unique(model: Model, source: SourceFile, ctx: PassContext) -> bool:
     seen: set[str] = set()
     again: set[str] = set()
     for element in (model, *all_elements(model)):

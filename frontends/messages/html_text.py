@@ -29,7 +29,7 @@ class _Text(HTMLParser):
         self._rest_is_quoted = False
 
     @property
-    def _target(self) -> list[str]:
+    def _target_parts(self) -> list[str]:
         quoting = self._rest_is_quoted or any(quote for _, quote in self._stack)
         return self.quoted if quoting else self.parts
 
@@ -47,13 +47,13 @@ class _Text(HTMLParser):
         quote = quote or "gmail_quote" in values.get("class", "").split()
         quote = quote or "yahoo_quoted" in values.get("class", "").split()
         if values.get("id") == "Signature":  # Outlook on the web
-            self._target.append("\n-- ")
+            self._target_parts.append("\n-- ")
         if tag in _BLOCKS:
-            self._target.append("\n\n" if tag in _APART else "\n")
+            self._target_parts.append("\n\n" if tag in _APART else "\n")
         if tag == "li":
-            self._target.append("- ")
+            self._target_parts.append("- ")
         elif tag in ("td", "th"):
-            self._target.append(" ")
+            self._target_parts.append(" ")
         self._pre += tag == "pre"
         if tag not in _VOID:
             self._stack.append((tag, quote))
@@ -65,7 +65,7 @@ class _Text(HTMLParser):
         if tag == "pre":
             self._pre = max(0, self._pre - 1)
         if tag in _BLOCKS:
-            self._target.append("\n\n" if tag in _APART else "\n")
+            self._target_parts.append("\n\n" if tag in _APART else "\n")
         for place in range(len(self._stack) - 1, -1, -1):  # what was not closed ends here, too
             if self._stack[place][0] == tag:
                 del self._stack[place:]
@@ -73,7 +73,7 @@ class _Text(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._hidden:
-            self._target.append(data if self._pre else re.sub(r"\s+", " ", data))
+            self._target_parts.append(data if self._pre else re.sub(r"\s+", " ", data))
 
 
 def html_text(html: str) -> tuple[str, str]:
@@ -81,10 +81,10 @@ def html_text(html: str) -> tuple[str, str]:
     parser = _Text()
     parser.feed(html)
     parser.close()
-    return _tidy(parser.parts), _tidy(parser.quoted)
+    return _tidy_text(parser.parts), _tidy_text(parser.quoted)
 
 
-def _tidy(parts: list[str]) -> str:
+def _tidy_text(parts: list[str]) -> str:
     text = "".join(parts).replace("\xa0", " ")
     text = re.sub(r"[ \t]*\n[ \t]*", "\n", text)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+", " ", text)).strip()

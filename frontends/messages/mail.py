@@ -16,7 +16,7 @@ from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 from orgflow.frontends.messages.html_text import html_text
-from orgflow.frontends.messages.quotes import split
+from orgflow.frontends.messages.quotes import split_quotes
 from orgflow.frontends.messages.signed import signed_content
 from orgflow.frontends.messages.tnef import read_tnef
 
@@ -70,7 +70,7 @@ def read_mail(data: bytes, file: str, line: int = 0) -> list[Message | BrokenMes
     parsed = _well_formed(data.decode("ascii", "surrogateescape")) or _PARSER.parsebytes(data)
     if not any(parsed[name] for name in ("From", "Date", "Message-ID", "Subject")):
         raise NoMail("has none of the headers of a mail (From, Date, Subject)")
-    return list(_messages(parsed, file, line, 0))
+    return list(_read_messages(parsed, file, line, 0))
 
 
 _FIELD = re.compile(r"([!-9;-~]+):[ \t]*(.*(?:\r?\n[ \t].*)*)(?:\r?\n|\Z)")
@@ -129,7 +129,7 @@ def _well_formed_parts(
     return parts
 
 
-def _fields(parsed: email.message.Message) -> dict[str, list[str]]:
+def _read_fields(parsed: email.message.Message) -> dict[str, list[str]]:
     """All headers by their names in lower case: looking each up in the mail reads all of them."""
     fields: dict[str, list[str]] = {}
     for name, value in parsed.raw_items():
@@ -137,11 +137,11 @@ def _fields(parsed: email.message.Message) -> dict[str, list[str]]:
     return fields
 
 
-def _messages(
+def _read_messages(
     parsed: email.message.Message, file: str, line: int, depth: int
 ) -> Iterator[Message | BrokenMessage]:
-    fields = _fields(parsed)
-    texts, alternatives, htmls, attachments, inner, unread = _content(parsed)
+    fields = _read_fields(parsed)
+    texts, alternatives, htmls, attachments, inner, unread = _read_content(parsed)
     marked = ""
     plain = "\n".join(texts)
     if alternatives and len(plain) < _APOLOGY and "html" in plain.lower():
@@ -150,31 +150,33 @@ def _messages(
             plain, marked = shown, marked_there
     if htmls:
         shown, marked_there = html_text("\n".join(htmls))
-        if not plain.strip() or _adds(shown, plain):  # else it should be marked as an alternative
+        if not plain.strip() or _adds_words(
+            shown, plain
+        ):  # else it should be marked as an alternative
             plain, marked = f"{plain}\n{shown}".strip(), f"{marked}\n{marked_there}".strip()
     if len(plain) > MAX_TEXT:
         unread.append(f"has a text of more than {MAX_TEXT:,} characters; the rest is left out")
-    body, quoted, signature = split(plain[:MAX_TEXT])
+    body, quoted, signature = split_quotes(plain[:MAX_TEXT])
     if marked:
         quoted = f"{quoted}\n{marked}".strip()
     none = [""]
-    senders = people(fields.get("from", none)[0] or fields.get("sender", none)[0])
+    senders = read_people(fields.get("from", none)[0] or fields.get("sender", none)[0])
     receivers: dict[str, Person] = {}
     for name in ("to", "cc", "bcc"):
         for value in fields.get(name, ()):
-            for person in people(value):
+            for person in read_people(value):
                 receivers.setdefault(person.key, person)
-    subject = " ".join(_decoded(fields.get("subject", none)[0]).split())
+    subject = " ".join(_decode_header(fields.get("subject", none)[0]).split())
     stated = fields.get("date", none)[0]
-    date = _date(stated) or _date(fields.get("received", none)[0].rpartition(";")[2])
+    date = _read_date(stated) or _read_date(fields.get("received", none)[0].rpartition(";")[2])
     if date is None and stated.strip():
-        shown = " ".join(_readable(stated).split())
+        shown = " ".join(_make_readable(stated).split())
         unread.append(f"has a date that cannot be read: {shown[:60]!r}")
     references = dict.fromkeys(
-        found
+        id_match
         for name in ("references", "in-reply-to")
         for value in fields.get(name, ())
-        for found in _IDS.findall(value)
+        for id_match in _IDS.findall(value)
     )
     own = _IDS.search(fields.get("message-id", none)[0])
     sender = senders[0] if senders else None
@@ -200,7 +202,7 @@ def _messages(
     for reason in unread:
         yield BrokenMessage(file, line, reason, kept=True)
     for mail in inner:
-        yield from _messages(mail, file, line, depth + 1)
+        yield from _read_messages(mail, file, line, depth + 1)
 
 
 class _Kind(NamedTuple):
@@ -220,7 +222,7 @@ class _Kind(NamedTuple):
 
 
 @lru_cache(maxsize=4_096)
-def _kind(stated: str) -> _Kind:
+def _content_kind(stated: str) -> _Kind:
     """The same few headers come again and again in a mailbox."""
     holder = email.message.Message(policy=_RAW)
     holder.set_raw("Content-Type", stated)
@@ -229,7 +231,7 @@ def _kind(stated: str) -> _Kind:
 
 def _kind_of(part: email.message.Message, stated: str | None) -> _Kind:
     if stated is not None and stated[:5].lower() == "text/":
-        return _kind(stated)
+        return _content_kind(stated)
     kind = part.get_content_type()  # of a part without the header: what the one around it says
     return _kind_in(part) if kind.startswith("text/") else _Kind(kind, "", False)
 
@@ -267,7 +269,7 @@ class _Content(NamedTuple):
     unread: list[str]
 
 
-def _content(parsed: email.message.Message) -> _Content:
+def _read_content(parsed: email.message.Message) -> _Content:
     texts: list[str] = []
     htmls: list[tuple[int, str]] = []
     attachments: list[Attachment] = []
@@ -283,14 +285,14 @@ def _content(parsed: email.message.Message) -> _Content:
         sort = _kind_of(part, stated)
         kind = sort.type
         payload = part.get_payload()
-        if kind == "message/rfc822" and isinstance(payload, list) and _encoded(part):
+        if kind == "message/rfc822" and isinstance(payload, list) and _is_encoded(part):
             payload = [_PARSER.parsebytes(_decoded_mail(part))]
         if kind == "message/rfc822" and isinstance(payload, list) and payload:
             mail = payload[0]
             if isinstance(mail, email.message.Message):
                 inner.append(mail)
-                title = _header(mail, "Subject") or "message"
-                attachments.append(Attachment(_filename(part) or f"{title}.eml", kind))
+                title = _read_header(mail, "Subject") or "message"
+                attachments.append(Attachment(_read_filename(part) or f"{title}.eml", kind))
             continue
         if isinstance(payload, list):
             if kind == "multipart/alternative":
@@ -310,7 +312,7 @@ def _content(parsed: email.message.Message) -> _Content:
             unread.append(_ENCRYPTED)
         if kind == "application/pgp-encrypted":
             unread.append(_ENCRYPTED)
-        name = _filename(part) if disposition or "name" in str(stated) else ""
+        name = _read_filename(part) if disposition or "name" in str(stated) else ""
         if kind in ("text/plain", "text/html") and not (
             name or disposition.lstrip().startswith("attachment")
         ):
@@ -324,16 +326,18 @@ def _content(parsed: email.message.Message) -> _Content:
             size = len(part.get_payload(decode=True) or b"")
             attachments.append(Attachment(name or kind, kind, size))
         if kind == "text/calendar":
-            others.append(_invitation(_part_text(part, sort)))
+            others.append(_invitation_text(_part_text(part, sort)))
         elif kind.startswith("text/") and not disposition.startswith("attachment"):
             text = _part_text(part, sort)
             if kind == "text/html":
                 text = html_text(text)[0]
             others.append(_ENRICHED.sub("", text) if kind == "text/enriched" else text)
         elif kind in _WINMAIL or name.lower() == "winmail.dat":
-            found = read_tnef(_bytes_of(part))
-            attachments += (Attachment(text_of(one)) for one in (found[1] if found else ()))
-            others.append(text_of(found[0]) if found else "")
+            tnef = read_tnef(_bytes_of(part))
+            attachments += (
+                Attachment(text_of(file_name)) for file_name in (tnef[1] if tnef else ())
+            )
+            others.append(text_of(tnef[0]) if tnef else "")
             if not others[-1]:
                 unread.append(_IN_OUTLOOKS_FORM)
     shown = [html for _, html in htmls]
@@ -348,7 +352,7 @@ def _content(parsed: email.message.Message) -> _Content:
     return _Content(texts, alternatives, others, attachments, inner, unread[:1])
 
 
-def _adds(shown: str, plain: str) -> bool:
+def _adds_words(shown: str, plain: str) -> bool:
     """Whether a text has more than a tenth of words that another one has not."""
     words = set(_WORD.findall(shown.lower()))
     return len(words.difference(_WORD.findall(plain.lower()))) * 10 > len(words)
@@ -370,7 +374,7 @@ def _bytes_of(part: email.message.Message) -> bytes:
     return data if isinstance(data, bytes) else b""
 
 
-def _encoded(part: email.message.Message) -> bool:
+def _is_encoded(part: email.message.Message) -> bool:
     return str(part.get("Content-Transfer-Encoding") or "").strip().lower() in (
         "base64", "quoted-printable",
     )  # fmt: skip
@@ -391,13 +395,15 @@ def _decoded_mail(part: email.message.Message) -> bytes:
 _EVENT_LINE = re.compile(r"^(SUMMARY|LOCATION|DESCRIPTION|DTSTART)(?:;[^:]*)?:(.*)$", re.MULTILINE)
 
 
-def _invitation(calendar: str) -> str:
+def _invitation_text(calendar: str) -> str:
     """What an invitation (RFC 5545) is about, when and where."""
     unfolded = re.sub(r"\r?\n[ \t]", "", calendar).replace("\r", "")
     _, _, event = unfolded.partition("BEGIN:VEVENT")
-    found = dict(reversed(_EVENT_LINE.findall(event)))
+    event_fields = dict(reversed(_EVENT_LINE.findall(event)))
     texts = [
-        found[key] for key in ("SUMMARY", "DTSTART", "LOCATION", "DESCRIPTION") if key in found
+        event_fields[key]
+        for key in ("SUMMARY", "DTSTART", "LOCATION", "DESCRIPTION")
+        if key in event_fields
     ]
     plain = "\n".join(texts).replace("\\n", "\n").replace("\\N", "\n")
     return re.sub(r"\\(.)", r"\1", plain)
@@ -434,22 +440,22 @@ def text_of(data: bytes, stated: str = "") -> str:
     return data.decode("latin-1")
 
 
-def _filename(part: email.message.Message) -> str:
+def _read_filename(part: email.message.Message) -> str:
     try:
         name = part.get_filename()
     except (LookupError, UnicodeError, ValueError):  # RFC 2231 with an encoding nobody knows
         name = str(part.get_param("name") or "attachment")
-    return " ".join(_decoded(name).split()) if name else ""
+    return " ".join(_decode_header(name).split()) if name else ""
 
 
-def _header(parsed: email.message.Message, name: str) -> str:
+def _read_header(parsed: email.message.Message, name: str) -> str:
     value = parsed[name]
-    return _decoded(str(value)) if value is not None else ""
+    return _decode_header(str(value)) if value is not None else ""
 
 
-def _decoded(value: str) -> str:
+def _decode_header(value: str) -> str:
     """A header with its encoded words decoded."""
-    value = _readable(value)
+    value = _make_readable(value)
     if "=?" not in value:
         return value
     try:
@@ -466,7 +472,7 @@ _ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[BbQq]\?[^?]*\?=(?=\S)")
 """One that something follows without a space."""
 
 
-def _readable(value: str) -> str:
+def _make_readable(value: str) -> str:
     """A header whose bytes that are not ASCII are UTF-8 or Windows-1252, whatever the standard
     says."""
     if value.isascii():
@@ -475,22 +481,22 @@ def _readable(value: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def people(value: str) -> tuple[Person, ...]:
+def read_people(value: str) -> tuple[Person, ...]:
     """The people of an address header; names may be encoded words. The same headers recur in a
     mailbox."""
-    return tuple(_people(value))
+    return tuple(_parse_people(value))
 
 
 _ENCODED_NAME = re.compile(r"\"?((?:=\?[^?\s]+\?[BbQq]\?[^?]*\?=\s*)+)\"?")
 
 
 def _quoted_name(match: re.Match[str]) -> str:
-    name = _decoded(match[1].strip()).replace("\\", "").replace('"', "")
+    name = _decode_header(match[1].strip()).replace("\\", "").replace('"', "")
     return match[0] if "=?" in name else f'"{name}" '
 
 
-def _people(value: str) -> list[Person]:
-    value = " ".join(_readable(value).split())
+def _parse_people(value: str) -> list[Person]:
+    value = " ".join(_make_readable(value).split())
     if not value:
         return []
     if "=?" in value:  # the name may have commas, colons or parentheses, which it then states
@@ -500,27 +506,27 @@ def _people(value: str) -> list[Person]:
     only = _BARE.fullmatch(value)
     if only:
         return [Person("", only.group(1))]
-    one = _ADDRESS.fullmatch(value)
-    if one:
-        return [_person(one.group(1), one.group(2))]
+    match = _ADDRESS.fullmatch(value)
+    if match:
+        return [_build_person(match.group(1), match.group(2))]
     spelled = _SPELLED.fullmatch(value)
     if spelled:
-        return [_person(spelled[3] or "", f"{spelled[1]}@{spelled[2]}")]
+        return [_build_person(spelled[3] or "", f"{spelled[1]}@{spelled[2]}")]
     if not _MARKS_OF_ADDRESSES.search(value):  # names alone, of which the rules keep a word each
         names = value.split(";" if ";" in value else ",")
-        return [_person(name, "") for name in names if name.strip()]
+        return [_build_person(name, "") for name in names if name.strip()]
     pairs = email.utils.getaddresses([value])
     if not any(any(pair) for pair in pairs) or not all(
         _BARE.fullmatch(address) for _, address in pairs if "@" in address
     ):  # a header that breaks the rules
         pairs = _ANY_ADDRESS.findall(value) or _names_before_addresses(value)
-    found = []
+    persons = []
     for name, address in pairs:
         if "@" in address or name:
-            found.append(_person(name, address if "@" in address else ""))
+            persons.append(_build_person(name, address if "@" in address else ""))
         elif address and address.lower() not in ("undisclosed-recipients", "recipients"):
-            found.append(Person(_decoded(address)))
-    return found
+            persons.append(Person(_decode_header(address)))
+    return persons
 
 
 _SPELLED = re.compile(r"(\S+) at (\S+\.\w+)(?: \(([^()]+)\))?")
@@ -534,14 +540,14 @@ def _names_before_addresses(value: str) -> list[tuple[str, str]]:
     """The addresses in a text, each with what stands before it."""
     pairs = []
     place = 0
-    for found in _STRAY_ADDRESS.finditer(value):
-        pairs.append((value[place : found.start()].strip(" ,;"), found[1]))
-        place = found.end()
+    for match in _STRAY_ADDRESS.finditer(value):
+        pairs.append((value[place : match.start()].strip(" ,;"), match[1]))
+        place = match.end()
     return pairs
 
 
-def _person(name: str, address: str) -> Person:
-    name = " ".join(_decoded(name).strip(" \"'").split())
+def _build_person(name: str, address: str) -> Person:
+    name = " ".join(_decode_header(name).strip(" \"'").split())
     if name.lower() == address.lower():
         name = ""
     if name.count(",") == 1 and "@" not in name:  # Outlook directories: "Doe, Jane"
@@ -551,7 +557,7 @@ def _person(name: str, address: str) -> Person:
     return Person(name, address)
 
 
-def _date(text: str) -> datetime | None:
+def _read_date(text: str) -> datetime | None:
     if not text:
         return None
     try:

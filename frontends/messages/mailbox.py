@@ -42,16 +42,16 @@ def read_mbox(
         name: its name in messages.
         advance: called with the number of bytes read, mail by mail.
     """
-    end = _end(file)
+    end = _file_end(file)
     lines: list[bytes] = []
     size = begin = number = length = 0
     heading = False  # inside the headers of a mail
     skipped = False  # a mail too large, or what stands before the first
-    for line, first in _lines(file):
+    for line, first in _read_lines(file):
         number += line.endswith(b"\n")
         if first:
             if begin and not skipped:
-                yield from _parsed(b"".join(lines), name, begin)
+                yield from _parse_mail(b"".join(lines), name, begin)
             if advance is not None:
                 advance(size)
             lines, size, begin, skipped = [], len(line), max(number, 1), False
@@ -84,12 +84,12 @@ def read_mbox(
                 if not skipped:
                     lines.append(piece)
     if begin and not skipped:
-        yield from _parsed(b"".join(lines), name, begin)
+        yield from _parse_mail(b"".join(lines), name, begin)
     if advance is not None:
         advance(size)
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+def _read_lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
     """The lines of an mbox, and whether each is the first of a mail. Some programs write other
     dates, or no blank line between mails: then headers have to follow."""
     blank = True
@@ -111,7 +111,7 @@ _LENGTH = re.compile(rb"\s*\d{1,15}\s*")
 _PIECE = 1 << 20
 
 
-def _end(file: BinaryIO) -> int:
+def _file_end(file: BinaryIO) -> int:
     """Where a file ends; 0 where it cannot be sought."""
     if not file.seekable():
         return 0
@@ -147,11 +147,11 @@ _DELETED = re.compile(rb"(?im)^(?:X-Mozilla-Status:[ \t]*[0-9a-f]{3}[89a-f]|X-St
 
 
 def _end_of_headers(data: bytes) -> int:
-    found = _BLANK_LINE.search(data)
-    return found.start() if found else len(data)
+    match = _BLANK_LINE.search(data)
+    return match.start() if match else len(data)
 
 
-def _parsed(data: bytes, name: str, line: int) -> Iterator[Message | BrokenMessage]:
+def _parse_mail(data: bytes, name: str, line: int) -> Iterator[Message | BrokenMessage]:
     if _DELETED.search(data, 0, _end_of_headers(data)):
         yield BrokenMessage(name, line, "was deleted by its owner")
         return
@@ -176,7 +176,7 @@ def read_eml(path: str) -> Iterator[Message | BrokenMessage]:
         length, _, rest = data.partition(b"\n")
         if length.strip().isdigit():
             data, line = rest[: int(length)], 2
-    yield from _parsed(data, path, line)
+    yield from _parse_mail(data, path, line)
 
 
 def read_maildir(
@@ -191,27 +191,27 @@ def read_maildir(
             continue
         for name in sorted(files):
             mail = os.path.join(folder, name)
-            unwanted = flagged(name)
+            unwanted = skip_reason(name)
             if unwanted:
                 yield BrokenMessage(mail, 0, unwanted)
             else:
                 try:
                     yield from read_eml(mail)
                 except OSError as error:
-                    yield unreadable(mail, error)
+                    yield report_unreadable(mail, error)
             if advance is not None:
                 advance(1)
-    yield from (unreadable(str(error.filename), error) for error in unread)
+    yield from (report_unreadable(str(error.filename), error) for error in unread)
 
 
-def unreadable(path: str, error: OSError) -> BrokenMessage:
+def report_unreadable(path: str, error: OSError) -> BrokenMessage:
     """The report on one of several files or folders that the system cannot read."""
     return BrokenMessage(path, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def flagged(name: str) -> str:
+def skip_reason(name: str) -> str:
     """Why a mail of a Maildir is skipped, by the flags in its file name; otherwise empty."""
-    flags = found.group(1) if (found := _FLAGS.search(name)) else ""
+    flags = match.group(1) if (match := _FLAGS.search(name)) else ""
     if "T" in flags:
         return "was deleted by its owner"
     return "is a draft" if "D" in flags else ""

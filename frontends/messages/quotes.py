@@ -90,7 +90,7 @@ _SIGNED = re.compile(
 )
 
 
-def split(text: str) -> Parts:
+def split_quotes(text: str) -> Parts:
     """Split the text of a mail.
 
     The earliest mark of a quoted message ends the new text; lines that begin with `>` are quoted
@@ -112,12 +112,12 @@ def split(text: str) -> Parts:
             marks += [_WROTE, _WROTE_WRAPPED]
     rest = ""
     for mark in marks:
-        found = mark.search(text, 0, cut)
-        if found is None or found.group().lstrip().startswith(">"):
+        match = mark.search(text, 0, cut)
+        if match is None or match.group().lstrip().startswith(">"):
             continue  # lines that are marked are taken out one by one
-        if mark in (_WROTE, _WROTE_WRAPPED) and _answers_below(text[found.end() :]):
+        if mark in (_WROTE, _WROTE_WRAPPED) and _answers_below(text[match.end() :]):
             continue  # answers between quoted lines: only the `>` lines are quoted
-        cut = min(cut, found.start())
+        cut = min(cut, match.start())
     if cut < len(text):
         text, rest = text[:cut], text[cut:]
     kept, quoted = _without_marked_lines(text)
@@ -131,11 +131,11 @@ def split(text: str) -> Parts:
 
 def _without_armor(text: str) -> tuple[str, str]:
     """The text with the content of a part signed with PGP in its place, and the signature."""
-    found = _SIGNED.search(text) if _SIGNED_MARK in text else None
-    if found is None:
+    match = _SIGNED.search(text) if _SIGNED_MARK in text else None
+    if match is None:
         return text, ""
-    signed = re.sub(r"^- ", "", found["text"], flags=re.MULTILINE)
-    return f"{text[: found.start()]}{signed}{text[found.end() :]}", found["signature"]
+    signed = re.sub(r"^- ", "", match["text"], flags=re.MULTILINE)
+    return f"{text[: match.start()]}{signed}{text[match.end() :]}", match["signature"]
 
 
 def _answers_below(text: str) -> bool:

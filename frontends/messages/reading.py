@@ -13,12 +13,12 @@ from types import MappingProxyType
 
 from orgflow.frontends.messages.mail import text_of
 from orgflow.frontends.messages.mailbox import (
-    flagged,
     is_maildir,
     read_eml,
     read_maildir,
     read_mbox,
-    unreadable,
+    report_unreadable,
+    skip_reason,
 )  # fmt: skip
 from orgflow.frontends.messages.slack import is_slack, read_slack
 from orgflow.frontends.messages.table import (
@@ -74,7 +74,7 @@ def format_of(path: str) -> str:
     if known == "eml":
         return "mbox" if head.startswith(b"From ") else known  # some programs name all mails so
     if known == "jsonl":
-        records = [_record(line) for line in head.splitlines()[:1]]
+        records = [_read_record(line) for line in head.splitlines()[:1]]
         whole = os.path.getsize(path) <= MAX_JSON
         return "teams" if whole and is_teams(records) else known
     if head.startswith(b"PK"):
@@ -97,7 +97,7 @@ def format_of(path: str) -> str:
         return "zoom"
     if text.lstrip("\ufeff \r\n\t")[:1] in ("{", "["):
         if suffix == ".json" and os.path.getsize(path) <= MAX_JSON:
-            data = _json(path)
+            data = _read_json(path)
             if is_teams(data):
                 return "teams"
             if isinstance(data, list):
@@ -141,7 +141,7 @@ def read_messages(
         OSError: the file cannot be read.
     """
     if format_ is None and os.path.isdir(path) and not is_maildir(path) and not is_slack(path):
-        yield from _folder(path, mapping, advance, unused)
+        yield from _read_folder(path, mapping, advance, unused)
         return
     kind = format_ or format_of(path)
     if kind == "mbox":
@@ -156,12 +156,12 @@ def read_messages(
             yield BrokenMessage(path, 0, f"is a damaged zip file: {error}")
     else:
         report = partial(unused, path) if unused is not None else None
-        yield from _file(path, kind, mapping, report)
+        yield from _read_file(path, kind, mapping, report)
         if advance is not None:
             advance(os.path.getsize(path))
 
 
-def _folder(
+def _read_folder(
     path: str,
     mapping: Mapping[str, str],
     advance: Callable[[int], None] | None,
@@ -171,14 +171,14 @@ def _folder(
         inner = os.path.join(path, name)
         if name.startswith(".") and not is_maildir(inner):  # `.Sent` is a folder of mails
             continue
-        unwanted = flagged(name)  # a part of a Maildir
+        unwanted = skip_reason(name)  # a part of a Maildir
         if unwanted:
             yield BrokenMessage(inner, 0, unwanted)
             continue
         try:
             yield from read_messages(inner, mapping=mapping, unused=unused)
         except OSError as error:
-            yield unreadable(inner, error)
+            yield report_unreadable(inner, error)
         except UnknownMessages:
             yield BrokenMessage(inner, 0, "is in no known message format")
         except MappingError as error:
@@ -189,7 +189,7 @@ def _folder(
             advance(1)
 
 
-def _file(
+def _read_file(
     path: str, kind: str, mapping: Mapping[str, str], unused: Unused | None
 ) -> Iterator[Message | BrokenMessage]:
     if kind == "eml":
@@ -197,22 +197,25 @@ def _file(
     elif kind == "teams":
         lined = os.path.splitext(path)[1].lower() in (".jsonl", ".ndjson")
         yield from read_teams(
-            [_record(line) for line in _lines(path) if line.strip()] if lined else _json(path), path
+            [_read_record(line) for line in _read_lines(path) if line.strip()]
+            if lined
+            else _read_json(path),
+            path,
         )
     elif kind == "whatsapp":
         group = os.path.splitext(os.path.basename(path))[0]
-        yield from read_whatsapp(lambda: _lines(path), path, group)
+        yield from read_whatsapp(lambda: _read_lines(path), path, group)
     elif kind == "zoom":
-        yield from read_zoom(_lines(path), path)
+        yield from read_zoom(_read_lines(path), path)
     elif kind == "transcript":
-        yield from read_transcript(_lines(path), path)
+        yield from read_transcript(_read_lines(path), path)
     elif kind == "csv":
-        yield from read_csv(lambda: _lines(path), path, mapping, unused)
+        yield from read_csv(lambda: _read_lines(path), path, mapping, unused)
     else:
-        yield from read_jsonl(lambda: _records(path), path, mapping, unused)
+        yield from read_jsonl(lambda: _read_records(path), path, mapping, unused)
 
 
-def _record(line: str | bytes) -> object:
+def _read_record(line: str | bytes) -> object:
     """The value in a line; the line itself if it is no JSON."""
     try:
         return json.loads(line)
@@ -220,7 +223,7 @@ def _record(line: str | bytes) -> object:
         return line
 
 
-def _json(path: str) -> object:
+def _read_json(path: str) -> object:
     with open(path, "rb") as file:
         try:
             return json.loads(file.read())
@@ -228,14 +231,14 @@ def _json(path: str) -> object:
             raise UnknownMessages(f"{path} is no JSON: {error}") from None
 
 
-def _records(path: str) -> Iterator[str]:
+def _read_records(path: str) -> Iterator[str]:
     """The lines of a file, or the entries of the JSON list that it is."""
     if path.lower().endswith(".json"):
-        data = _json(path)
+        data = _read_json(path)
         if isinstance(data, list):
             yield from (json.dumps(entry) for entry in data)
             return
-    yield from _lines(path)
+    yield from _read_lines(path)
 
 
 def _as_windows(error: UnicodeError) -> tuple[str, int]:
@@ -249,7 +252,7 @@ _MIXED = "orgflow-mixed"
 codecs.register_error(_MIXED, _as_windows)
 
 
-def _lines(path: str) -> Iterable[str]:
+def _read_lines(path: str) -> Iterable[str]:
     """The lines of a text, in the encoding that its first bytes show."""
     with open(path, "rb") as file:
         head = file.read(_HEAD)

@@ -22,21 +22,21 @@ class _Value(NamedTuple):
 def signed_content(data: bytes) -> bytes | None:
     """The signed mail; `None` for encrypted, damaged and other data."""
     try:
-        kind, explicit = _inside(data, _value(data, 0), _OID, _ZERO)
+        kind, explicit = _values_inside(data, _read_value(data, 0), _OID, _ZERO)
         if data[kind.begin : kind.end] != _SIGNED:
             return None
-        (signed,) = _inside(data, explicit, _SEQUENCE)
-        _, _, content = _inside(data, signed, _INTEGER, _SET, _SEQUENCE)
-        _, held = _inside(data, content, _OID, _ZERO)
-        return b"".join(_octets(data, held))
+        (signed,) = _values_inside(data, explicit, _SEQUENCE)
+        _, _, content = _values_inside(data, signed, _INTEGER, _SET, _SEQUENCE)
+        _, held = _values_inside(data, content, _OID, _ZERO)
+        return b"".join(_read_octets(data, held))
     except (IndexError, ValueError, RecursionError):  # values may be nested without end
         return None
 
 
-def _inside(data: bytes, outer: _Value, *tags: int) -> list[_Value]:
+def _values_inside(data: bytes, outer: _Value, *tags: int) -> list[_Value]:
     """The first values inside another, which have these tags. Raises `ValueError`."""
     values = []
-    for tag, value in zip(tags, _values(data, outer), strict=False):
+    for tag, value in zip(tags, _list_values(data, outer), strict=False):
         if value.tag != tag:
             raise ValueError("another structure")
         values.append(value)
@@ -45,31 +45,31 @@ def _inside(data: bytes, outer: _Value, *tags: int) -> list[_Value]:
     return values
 
 
-def _values(data: bytes, outer: _Value) -> Iterator[_Value]:
+def _list_values(data: bytes, outer: _Value) -> Iterator[_Value]:
     place = outer.begin
     while place < outer.end:
-        value = _value(data, place)
+        value = _read_value(data, place)
         yield value
         place = value.next
 
 
-def _octets(data: bytes, outer: _Value) -> Iterator[bytes]:
+def _read_octets(data: bytes, outer: _Value) -> Iterator[bytes]:
     """A text in one piece or in several."""
-    for value in _values(data, outer):
+    for value in _list_values(data, outer):
         if value.tag == _OCTETS:
             yield data[value.begin : value.end]
         elif value.tag == _OCTETS | _PARTS:
-            yield from _octets(data, value)
+            yield from _read_octets(data, value)
 
 
-def _value(data: bytes, place: int) -> _Value:
+def _read_value(data: bytes, place: int) -> _Value:
     """Raises `IndexError`, `ValueError`."""
     tag, length = data[place], data[place + 1]
     begin = place + 2
     if length == 0x80:  # two zero bytes end it
         end = begin
         while data[end : end + 2] != b"\0\0":
-            end = _value(data, end).next
+            end = _read_value(data, end).next
         return _Value(tag, begin, end, end + 2)
     if length > 0x80:
         size = length - 0x80

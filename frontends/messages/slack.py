@@ -33,12 +33,12 @@ class _Files:
     def __init__(self, path: str) -> None:
         self.path = path
         self._zip = zipfile.ZipFile(path) if os.path.isfile(path) else None
-        self.names = sorted(self._zip.namelist() if self._zip is not None else self._walk())
+        self.names = sorted(self._zip.namelist() if self._zip is not None else self._walk_files())
         roots = {n.rpartition("/")[0] for n in self.names if n.rpartition("/")[2] == "users.json"}
         root = min(sorted(roots), key=len, default="")
         self.root = f"{root}/" if root else ""
 
-    def _walk(self) -> Iterator[str]:
+    def _walk_files(self) -> Iterator[str]:
         for folder, _, files in os.walk(self.path):
             for name in files:
                 yield os.path.relpath(os.path.join(folder, name), self.path).replace(os.sep, "/")
@@ -84,16 +84,16 @@ def read_slack(
     """
     files = _Files(path)
     try:
-        people = _users(_list(files, "users.json"))
+        people = _read_users(_read_list(files, "users.json"))
         members: dict[str, list[str]] = {}
         channels: dict[str, str] = {}
         for name in _CHANNEL_FILES:
-            for entry in _list(files, name):
+            for entry in _read_list(files, name):
                 called = str(entry.get("name") or entry.get("id"))
                 members[called] = [str(m) for m in entry.get("members") or ()]
                 channels[str(entry.get("id"))] = called
         named = _Names(people, channels)
-        edits = _edits(files)
+        edits = _read_edits(files)
         for name in files.names:
             folder = _channel_of(name, files)
             if not folder:
@@ -112,7 +112,7 @@ def read_slack(
                     last = edits.applied(folder, entry)
                     if last is None:
                         continue
-                    yield from _message(last, folder, named, members.get(folder, []), where)
+                    yield from _read_message(last, folder, named, members.get(folder, []), where)
                 else:
                     yield BrokenMessage(where, 0, f"entry {number + 1} is not an object")
             if advance is not None:
@@ -141,7 +141,7 @@ class _Edits:
             self.deleted.add((channel, str(entry.get("deleted_ts"))))
         elif entry.get("subtype") == "message_changed" and isinstance(changed, dict):
             key = (channel, str(changed.get("ts") or entry.get("ts")))
-            at = _number(entry.get("ts"))
+            at = _read_number(entry.get("ts"))
             if key not in self.texts or at >= self.texts[key][0]:
                 self.texts[key] = (at, changed)
 
@@ -160,9 +160,9 @@ class _Edits:
         return None if last is None else {**({} if changes else entry), **last, "ts": ts}
 
 
-def _edits(files: _Files) -> _Edits:
+def _read_edits(files: _Files) -> _Edits:
     """All entries of an export about earlier messages; they may be in the file of a later day."""
-    found = _Edits()
+    edits = _Edits()
     for name in files.names:
         channel = _channel_of(name, files)
         if channel and files.mentions(name, b"message_changed", b"message_deleted"):
@@ -172,18 +172,18 @@ def _edits(files: _Files) -> _Edits:
                 continue  # reported when its messages are read
             for entry in entries if isinstance(entries, list) else ():
                 if isinstance(entry, dict):
-                    found.note(channel, entry)
-    return found
+                    edits.note(channel, entry)
+    return edits
 
 
-def _number(ts: object) -> float:
+def _read_number(ts: object) -> float:
     try:
         return float(str(ts))
     except ValueError:
         return 0.0
 
 
-def _list(files: _Files, name: str) -> list[dict[str, Any]]:
+def _read_list(files: _Files, name: str) -> list[dict[str, Any]]:
     if files.root + name not in files.names:
         return []
     try:
@@ -193,7 +193,7 @@ def _list(files: _Files, name: str) -> list[dict[str, Any]]:
     return [entry for entry in entries if isinstance(entry, dict)]
 
 
-def _users(entries: list[dict[str, Any]]) -> dict[str, Person]:
+def _read_users(entries: list[dict[str, Any]]) -> dict[str, Person]:
     users = {"USLACKBOT": Person("Slackbot")}
     for entry in entries:
         profile = entry.get("profile") or {}
@@ -212,10 +212,10 @@ class _Names(NamedTuple):
     channels: Mapping[str, str]
 
 
-def _text(text: str, names: _Names) -> str:
+def _plain_text(text: str, names: _Names) -> str:
     """Slack's markup as plain text: mentions, channels and links by their names."""
 
-    def plain(match: re.Match[str]) -> str:
+    def replace_markup(match: re.Match[str]) -> str:
         target, _, label = match.group(1).partition("|")
         if target.startswith("@"):
             person = names.users.get(target[1:])
@@ -228,27 +228,27 @@ def _text(text: str, names: _Names) -> str:
             return "@" + (label.removeprefix("@") or target[1:].rpartition("^")[2])
         return label or target
 
-    return html.unescape(_MARKUP.sub(plain, text)).strip()
+    return html.unescape(_MARKUP.sub(replace_markup, text)).strip()
 
 
 def _attachment_texts(attachments: object) -> Iterator[str]:
     """What programs write beside an empty text."""
-    for one in attachments if isinstance(attachments, list) else ():
-        if isinstance(one, dict):
-            parts = [str(one.get(key) or "") for key in ("pretext", "title", "text")]
-            parts = [part for part in parts if part] or [str(one.get("fallback") or "")]
-            yield "\n".join([*parts, *_fields(one.get("fields"))]).strip()
+    for attachment in attachments if isinstance(attachments, list) else ():
+        if isinstance(attachment, dict):
+            parts = [str(attachment.get(key) or "") for key in ("pretext", "title", "text")]
+            parts = [part for part in parts if part] or [str(attachment.get("fallback") or "")]
+            yield "\n".join([*parts, *_field_texts(attachment.get("fields"))]).strip()
 
 
-def _fields(fields: object) -> Iterator[str]:
+def _field_texts(fields: object) -> Iterator[str]:
     """The fields of an attachment or a block: `Priority: high`."""
-    for one in fields if isinstance(fields, list) else ():
-        if isinstance(one, dict):
-            title, value = (str(one.get(key) or "") for key in ("title", "value"))
-            yield str(one.get("text") or "") or ": ".join(part for part in (title, value) if part)
+    for field in fields if isinstance(fields, list) else ():
+        if isinstance(field, dict):
+            title, value = (str(field.get(key) or "") for key in ("title", "value"))
+            yield str(field.get("text") or "") or ": ".join(part for part in (title, value) if part)
 
 
-def _repeats(attachment: object) -> bool:
+def _repeats_message(attachment: object) -> bool:
     """Whether an attachment shows another message, or a page that the text links to."""
     return isinstance(attachment, dict) and any(
         attachment.get(key) for key in ("is_share", "is_msg_unfurl", "from_url", "original_url")
@@ -263,15 +263,17 @@ def _block_texts(blocks: object) -> Iterator[str]:
         text = block.get("text")
         if isinstance(text, dict):
             yield str(text.get("text") or "")
-        yield from _fields(block.get("fields"))
+        yield from _field_texts(block.get("fields"))
         for section in block.get("elements") or ():
             if isinstance(section, dict) and isinstance(section.get("elements"), list):
-                yield "".join(_part(part) for part in section["elements"] if isinstance(part, dict))
+                yield "".join(
+                    _part_markup(part) for part in section["elements"] if isinstance(part, dict)
+                )
             elif isinstance(section, dict) and isinstance(section.get("text"), str):
                 yield section["text"]
 
 
-def _part(part: Mapping[str, Any]) -> str:
+def _part_markup(part: Mapping[str, Any]) -> str:
     """A part in Slack's markup."""
     match part.get("type"):
         case "user":
@@ -286,12 +288,17 @@ def _part(part: Mapping[str, Any]) -> str:
             return f":{part.get('name')}:"
     inner = part.get("elements")
     if isinstance(inner, list):
-        return "".join(_part(one) for one in inner if isinstance(one, dict)) + "\n"
+        return (
+            "".join(
+                _part_markup(inner_part) for inner_part in inner if isinstance(inner_part, dict)
+            )
+            + "\n"
+        )
     plain = part.get("text") or part.get("url") or part.get("fallback") or ""
     return html.escape(str(plain), quote=False)
 
 
-def _message(
+def _read_message(
     entry: dict[str, Any],
     channel: str,
     names: _Names,
@@ -312,10 +319,12 @@ def _message(
     attached = entry.get("attachments")
     attached = attached if isinstance(attached, list) else []
     text = str(entry.get("text") or "")
-    repeated = [one for one in attached if text and _repeats(one)]
+    repeated = [attachment for attachment in attached if text and _repeats_message(attachment)]
     texts = [text] if text else list(_block_texts(entry.get("blocks")))
-    more = _attachment_texts([one for one in attached if one not in repeated])
-    text = "\n".join([*texts, *(one for one in more if one not in text)])  # or both are the same
+    more = _attachment_texts([attachment for attachment in attached if attachment not in repeated])
+    text = "\n".join(
+        [*texts, *(attached_text for attached_text in more if attached_text not in text)]
+    )  # or both are the same
     user = str(entry.get("user") or entry.get("bot_id") or "")
     profile = entry.get("user_profile") or {}
     bot = entry.get("bot_profile") or {}
@@ -323,14 +332,14 @@ def _message(
     sender = names.users.get(user) or (Person(str(name)) if name else None)
     mentioned = re.findall(r"<@(\w+)", text)
     wanted = [*mentioned, *(members if len(members) <= 8 else ())]
-    found = {p.key: p for who in wanted if (p := names.users.get(who)) is not None}
+    persons = {p.key: p for who in wanted if (p := names.users.get(who)) is not None}
     if sender is not None:
-        found.pop(sender.key, None)
+        persons.pop(sender.key, None)
     thread = str(entry.get("thread_ts") or "")
     files = [
         f for f in entry.get("files") or () if isinstance(f, dict) and f.get("mode") != "tombstone"
     ]  # fmt: skip
-    body = _text(text, names)
+    body = _plain_text(text, names)
     if not body and not files:
         yield BrokenMessage(where, 0, f"`{entry['ts']}` has neither text nor files")
         return
@@ -339,10 +348,10 @@ def _message(
         date=date,
         channel="chat",
         sender=sender,
-        receivers=tuple(found.values()),
+        receivers=tuple(persons.values()),
         subject="",
         body=body,
-        quoted=_text("\n".join(_attachment_texts(repeated)), names),
+        quoted=_plain_text("\n".join(_attachment_texts(repeated)), names),
         thread=f"slack:{channel}:{thread}" if thread else "",
         references=(f"slack:{channel}:{thread}",) if thread and thread != entry["ts"] else (),
         attachments=tuple(

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from orgflow.frontends.messages.html_text import html_text
-from orgflow.frontends.messages.mail import people
-from orgflow.frontends.messages.quotes import split
+from orgflow.frontends.messages.mail import read_people
+from orgflow.frontends.messages.quotes import split_quotes
 
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person, content_id
 
@@ -62,9 +62,9 @@ def columns_of(
             raise MappingError(f"there is no column `{column}`; the columns are {', '.join(names)}")
         columns[field] = column
     for field, candidates in FIELDS.items():
-        found = next((lowered[name] for name in candidates if name in lowered), None)
-        if field not in columns and found is not None:
-            columns[field] = found
+        column_name = next((lowered[name] for name in candidates if name in lowered), None)
+        if field not in columns and column_name is not None:
+            columns[field] = column_name
     if "body" not in columns:
         raise MappingError(
             f"no column contains the text (use --map body=COLUMN): {', '.join(names)}"
@@ -102,7 +102,7 @@ def read_jsonl(
         mapping: the columns by field.
         unused: called after the last message.
     """
-    yield from _read(lambda report: _json_rows(lines(), file, mapping, report), file, unused)
+    yield from _read_rows(lambda report: _json_rows(lines(), file, mapping, report), file, unused)
 
 
 def read_csv(
@@ -120,7 +120,7 @@ def read_csv(
         mapping: the columns by field.
         unused: called before the first message.
     """
-    yield from _read(lambda report: _csv_rows(lines(), file, mapping, report), file, unused)
+    yield from _read_rows(lambda report: _csv_rows(lines(), file, mapping, report), file, unused)
 
 
 class _Row(NamedTuple):
@@ -128,23 +128,23 @@ class _Row(NamedTuple):
     values: dict[str, Any]
 
 
-def _read(
+def _read_rows(
     rows: Callable[[Unused], Iterator[_Row | BrokenMessage]], file: str, unused: Unused | None
 ) -> Iterator[Message | BrokenMessage]:
     """The messages of rows whose values are by field. Whether 3/5 is in March or May is decided by
     all dates of the file, which is read again for it at the first one."""
     month_first: bool | None = None
-    for row in rows(unused or _ignore):
+    for row in rows(unused or _ignore_columns):
         if isinstance(row, BrokenMessage):
             yield row
             continue
-        if month_first is None and _SLASHED.match(_plain(row.values.get("date"))):
-            all_rows = (r for r in rows(_ignore) if isinstance(r, _Row))
-            month_first = _month_first(_plain(r.values.get("date")) for r in all_rows)
-        yield _message(row.values, file, row.line, bool(month_first))
+        if month_first is None and _SLASHED.match(_plain_text(row.values.get("date"))):
+            all_rows = (r for r in rows(_ignore_columns) if isinstance(r, _Row))
+            month_first = _month_first(_plain_text(r.values.get("date")) for r in all_rows)
+        yield _read_message(row.values, file, row.line, bool(month_first))
 
 
-def _ignore(columns: tuple[str, ...]) -> None:
+def _ignore_columns(columns: tuple[str, ...]) -> None:
     """Columns that hold no field and need not be reported."""
 
 
@@ -175,12 +175,14 @@ def _json_rows(
         mapped = True
         if len(left) < _REPORTED:
             left.update(dict.fromkeys(unused_columns(record, columns)))
-        yield _Row(number, {field: _value(record, column) for field, column in columns.items()})
+        yield _Row(
+            number, {field: _column_value(record, column) for field, column in columns.items()}
+        )
     if left:
         report(tuple(left)[:_REPORTED])
 
 
-def _value(record: Mapping[str, Any], column: str) -> Any:
+def _column_value(record: Mapping[str, Any], column: str) -> Any:
     """The value of a column, or of the field inside others that `a.b` names."""
     if column in record:
         return record[column]
@@ -219,7 +221,7 @@ def _csv_rows(
             if row is None:
                 return
             if header is None:
-                header = _different([name.lstrip("\ufeff") for name in row])
+                header = _number_names([name.lstrip("\ufeff") for name in row])
                 columns = columns_of(header, mapping)
                 if left := unused_columns(header, columns):
                     report(left[:_REPORTED])
@@ -238,14 +240,14 @@ SEPARATORS = ",;\t|^~\x1f"
 _SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\r?\n?", re.IGNORECASE)
 
 
-def _different(names: list[str]) -> list[str]:
+def _number_names(names: list[str]) -> list[str]:
     """The names of columns; those that are there twice with a number."""
     seen: dict[str, int] = {}
-    made = []
+    numbered = []
     for name in names:
         seen[name] = number = seen.get(name, 0) + 1
-        made.append(name if number == 1 or not name.strip() else f"{name} ({number})")
-    return made
+        numbered.append(name if number == 1 or not name.strip() else f"{name} ({number})")
+    return numbered
 
 
 def _with_first(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -253,27 +255,27 @@ def _with_first(first: str, rest: Iterator[str]) -> Iterator[str]:
     yield from rest
 
 
-def _message(
+def _read_message(
     values: Mapping[str, Any], file: str, line: int, month_first: bool
 ) -> Message | BrokenMessage:
     raw_date = values.get("date")
     date = read_date(raw_date, month_first=month_first)
     if raw_date not in (None, "") and date is None:
         return BrokenMessage(file, line, f"has a date that cannot be read: {raw_date!r}")
-    body = _text(values.get("body"))
-    channel = _plain(values.get("channel")).lower() or "email"
+    body = _message_text(values.get("body"))
+    channel = _plain_text(values.get("channel")).lower() or "email"
     quoted = signature = ""
     if channel == "email":
-        body, quoted, signature = split(body)
-    subject = " ".join(_plain(values.get("subject")).split())
+        body, quoted, signature = split_quotes(body)
+    subject = " ".join(_plain_text(values.get("subject")).split())
     if not body.strip() and not subject:
         return BrokenMessage(file, line, "has no text")
-    senders = _people(values.get("sender"))
+    senders = _read_people(values.get("sender"))
     sender = senders[0] if senders else None
-    receivers = {p.key: p for f in ("receivers", "cc") for p in _people(values.get(f))}
+    receivers = {p.key: p for f in ("receivers", "cc") for p in _read_people(values.get(f))}
     if sender is not None:
         receivers.pop(sender.key, None)
-    id_ = _plain(values.get("id")) or content_id(
+    id_ = _plain_text(values.get("id")) or content_id(
         sender.key if sender else "", str(raw_date), subject, body
     )
     return Message(
@@ -286,59 +288,61 @@ def _message(
         body=body.strip(),
         quoted=quoted,
         signature=signature,
-        thread=_plain(values.get("thread")),
-        references=tuple(_strings(values.get("references"), r"[\s,;<>]+")),
-        attachments=tuple(Attachment(a) for a in _strings(values.get("attachments"), r"[,;]\s*")),
+        thread=_plain_text(values.get("thread")),
+        references=tuple(_split_strings(values.get("references"), r"[\s,;<>]+")),
+        attachments=tuple(
+            Attachment(a) for a in _split_strings(values.get("attachments"), r"[,;]\s*")
+        ),
         file=file,
         line=line,
     )
 
 
-def _plain(value: Any) -> str:
+def _plain_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _text(value: Any) -> str:
+def _message_text(value: Any) -> str:
     """The text of a message: that inside an object, as interfaces of mail and chat give it."""
     if isinstance(value, list):
-        return "\n".join(map(_text, value))
+        return "\n".join(map(_message_text, value))
     if not isinstance(value, dict):
-        return _plain(value)
-    text = next((_plain(value[key]) for key in _TEXTS if value.get(key)), "")
-    kind = _plain(value.get("contentType") or value.get("type")).lower()
+        return _plain_text(value)
+    text = next((_plain_text(value[key]) for key in _TEXTS if value.get(key)), "")
+    kind = _plain_text(value.get("contentType") or value.get("type")).lower()
     return html_text(text)[0] if "html" in kind else text or json.dumps(value, ensure_ascii=False)
 
 
 _TEXTS = ("content", "text", "body", "value", "plain")
 
 
-def _strings(value: Any, separator: str) -> list[str]:
-    items = value if isinstance(value, list) else re.split(separator, _plain(value))
-    found = [str(i.get("name", "")) if isinstance(i, dict) else str(i) for i in items]
-    return [item.strip() for item in found if item.strip()]
+def _split_strings(value: Any, separator: str) -> list[str]:
+    items = value if isinstance(value, list) else re.split(separator, _plain_text(value))
+    texts = [str(i.get("name", "")) if isinstance(i, dict) else str(i) for i in items]
+    return [item.strip() for item in texts if item.strip()]
 
 
-def _people(value: Any) -> list[Person]:
+def _read_people(value: Any) -> list[Person]:
     if isinstance(value, dict):
         value = [value]
     if isinstance(value, list):
-        return [person for item in value for person in _one(item)]
-    text = _plain(value)
+        return [person for item in value for person in _read_item(item)]
+    text = _plain_text(value)
     if "@" in text:
-        return list(people(text.replace(";", ",")))
+        return list(read_people(text.replace(";", ",")))
     return [Person(name.strip()) for name in re.split(r"[;\n]", text) if name.strip()]
 
 
-def _one(item: Any) -> list[Person]:
+def _read_item(item: Any) -> list[Person]:
     if isinstance(item, dict):
         for kind in ("emailAddress", "user", "application"):  # of Microsoft's interfaces
             if isinstance(item.get(kind), dict):
                 item = item[kind]
-        name = _plain(item.get("name") or item.get("displayName"))
-        address = _plain(item.get("address") or item.get("email"))
+        name = _plain_text(item.get("name") or item.get("displayName"))
+        address = _plain_text(item.get("address") or item.get("email"))
         return [Person(name, address)] if name or address else []
-    text = " ".join(_plain(item).split())
-    return list(people(text)) if "@" in text else ([Person(text)] if text else [])
+    text = " ".join(_plain_text(item).split())
+    return list(read_people(text)) if "@" in text else ([Person(text)] if text else [])
 
 
 _SLASHED = re.compile(
@@ -358,26 +362,26 @@ def _month_first(dates: Iterable[str]) -> bool:
     """Whether 3/5 is the fifth of March: where the dates allow both, with AM and PM it is."""
     possible = {True, False}
     twelve = False
-    for found in filter(None, map(_SLASHED.fullmatch, dates)):
-        twelve = twelve or bool(found["half"])
-        if int(found["a"]) > 12:
+    for match in filter(None, map(_SLASHED.fullmatch, dates)):
+        twelve = twelve or bool(match["half"])
+        if int(match["a"]) > 12:
             possible.discard(True)
-        if int(found["b"]) > 12:
+        if int(match["b"]) > 12:
             possible.discard(False)
     return possible.pop() if len(possible) == 1 else twelve
 
 
-def _by_parts(found: re.Match[str], month_first: bool) -> datetime | None:
-    first, second, year = int(found["a"]), int(found["b"]), int(found["year"])
+def _by_parts(match: re.Match[str], month_first: bool) -> datetime | None:
+    first, second, year = int(match["a"]), int(match["b"]), int(match["year"])
     month, day = (first, second) if month_first else (second, first)
-    hour = int(found["h"] or 0)
-    half = (found["half"] or "").lower()
+    hour = int(match["h"] or 0)
+    half = (match["half"] or "").lower()
     if half:
         hour = hour % 12 + (12 if half.startswith("p") else 0)
     try:
         return datetime(
             year + 2000 if year < 100 else year, month, day, hour,
-            int(found["m"] or 0), int(found["s"] or 0),
+            int(match["m"] or 0), int(match["s"] or 0),
         )  # fmt: skip
     except ValueError:
         return None
@@ -395,10 +399,10 @@ def read_date(value: Any, *, month_first: bool = False) -> datetime | None:
         try:
             return datetime.fromisoformat(text)
         except ValueError:
-            if found := _SLASHED.fullmatch(text):
-                return _by_parts(found, month_first)
-            if found := _DOTTED.fullmatch(text):
-                return _by_parts(found, False)
+            if match := _SLASHED.fullmatch(text):
+                return _by_parts(match, month_first)
+            if match := _DOTTED.fullmatch(text):
+                return _by_parts(match, False)
             if _EXCEL.fullmatch(text):
                 return _from_excel(float(text.replace(",", ".")))
             from email.utils import parsedate_to_datetime

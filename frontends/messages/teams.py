@@ -19,27 +19,27 @@ from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
 def is_teams(data: Any) -> bool:
     """Whether parsed JSON is a list of `chatMessage` resources, an object with one as `value` (a
     page of the API) or `messages`, or the export of a Microsoft account."""
-    if _conversations(data):
+    if _list_conversations(data):
         return True
-    entries = _entries(data)
+    entries = _list_entries(data)
     return any(
         isinstance(e, dict) and "createdDateTime" in e and ("body" in e or "from" in e)
         for e in entries[:20]
     )
 
 
-def _entries(data: Any) -> list[Any]:
+def _list_entries(data: Any) -> list[Any]:
     """The messages in a list, in pages of the API, or in the chats or channels that hold them."""
     if isinstance(data, dict):
         parts = [data[key] for key in _HOLDERS if isinstance(data.get(key), list)]
-        return [entry for part in parts for entry in _entries(part)]
+        return [entry for part in parts for entry in _list_entries(part)]
     if not isinstance(data, list):
         return []
-    found: list[Any] = []
+    entries: list[Any] = []
     for entry in data:
         holds = isinstance(entry, dict) and any(isinstance(entry.get(k), list) for k in _HOLDERS)
-        found += _entries(entry) if holds else [entry]
-    return found
+        entries += _list_entries(entry) if holds else [entry]
+    return entries
 
 
 _HOLDERS = ("value", "messages", "chats", "channels", "teams")
@@ -47,38 +47,42 @@ _HOLDERS = ("value", "messages", "chats", "channels", "teams")
 
 def read_teams(data: Any, file: str) -> Iterator[Message | BrokenMessage]:
     """The messages of an export and the replies inside them. Raises nothing."""
-    for conversation in _conversations(data):
-        authors = _accounts(conversation["MessageList"])
+    for conversation in _list_conversations(data):
+        authors = _map_accounts(conversation["MessageList"])
         for entry in conversation["MessageList"]:
             if isinstance(entry, dict):
-                yield from _own(entry, conversation, authors, file)
+                yield from _read_own(entry, conversation, authors, file)
             else:
                 yield BrokenMessage(file, 0, "has no object in a MessageList")
-    entries = _entries(data)
-    chats = _chats(entries)
+    entries = _list_entries(data)
+    chats = _map_chats(entries)
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, dict):
             yield BrokenMessage(file, 0, f"message {number} is not an object")
             continue
-        for found in _message(entry, file, "", ""):
-            if isinstance(found, Message) and not found.receivers and found.sender is not None:
+        for message in _read_message(entry, file, "", ""):
+            if (
+                isinstance(message, Message)
+                and not message.receivers
+                and message.sender is not None
+            ):
                 others = chats.get(str(entry.get("chatId") or ""), {})
-                found = replace(found, receivers=small_group(others, found.sender.key))
-            yield found
+                message = replace(message, receivers=small_group(others, message.sender.key))
+            yield message
 
 
-def _chats(entries: list[Any]) -> dict[str, dict[str, Person]]:
+def _map_chats(entries: list[Any]) -> dict[str, dict[str, Person]]:
     """Who writes in each chat, by the keys of people; not in channels, which many read."""
     chats: dict[str, dict[str, Person]] = {}
     for entry in entries:
         if isinstance(entry, dict) and entry.get("chatId"):
-            sender = _person(entry.get("from"))
+            sender = _read_person(entry.get("from"))
             if sender is not None and entry.get("messageType", "message") == "message":
                 chats.setdefault(str(entry["chatId"]), {})[sender.key] = sender
     return chats
 
 
-def _accounts(entries: list[Any]) -> dict[str, Person]:
+def _map_accounts(entries: list[Any]) -> dict[str, Person]:
     """Who writes in a conversation, by account: only some of the messages have the name."""
     people: dict[str, Person] = {}
     for entry in entries:
@@ -98,16 +102,16 @@ def _is_text(entry: dict[str, Any]) -> bool:
     return kind == "Text" or kind.startswith("RichText")
 
 
-def _conversations(data: Any) -> list[dict[str, Any]]:
+def _list_conversations(data: Any) -> list[dict[str, Any]]:
     """The conversations in what a person exports of a Microsoft account (`messages.json`)."""
-    found = data.get("conversations") if isinstance(data, dict) else None
+    conversations = data.get("conversations") if isinstance(data, dict) else None
     return [
-        entry for entry in (found if isinstance(found, list) else ())
+        entry for entry in (conversations if isinstance(conversations, list) else ())
         if isinstance(entry, dict) and isinstance(entry.get("MessageList"), list)
     ]  # fmt: skip
 
 
-def _own(
+def _read_own(
     entry: dict[str, Any], conversation: dict[str, Any], authors: dict[str, Person], file: str
 ) -> Iterator[Message | BrokenMessage]:
     if not _is_text(entry):
@@ -124,7 +128,7 @@ def _own(
         yield BrokenMessage(file, 0, f"has a message `{id_}` without originalarrivaltime")
         return
     plain = entry.get("messagetype") == "Text"
-    rich = _Rich(content.strip()) if plain else _rich(content)
+    rich = _Rich(content.strip()) if plain else _read_rich(content)
     if not rich.body and not rich.files:
         yield BrokenMessage(file, 0, f"`{id_}` has no text")
         return
@@ -165,46 +169,48 @@ _PICTURE = re.compile(r"<(?:emoji|img)\b[^>]*>", re.IGNORECASE)
 _ALT = re.compile(r'\salt="([^"]*)"')
 
 
-def _rich(content: str) -> _Rich:
+def _read_rich(content: str) -> _Rich:
     files: list[str] = []
 
-    def named(match: re.Match[str]) -> str:
-        found = _OBJECT_NAME.search(match.group())
-        files.append(html.unescape(found[1] or found[2]).strip() if found else "file")
+    def note_object(match: re.Match[str]) -> str:
+        name_match = _OBJECT_NAME.search(match.group())
+        files.append(
+            html.unescape(name_match[1] or name_match[2]).strip() if name_match else "file"
+        )
         return ""
 
-    def picture(match: re.Match[str]) -> str:
-        found = _ALT.search(match.group())
+    def note_picture(match: re.Match[str]) -> str:
+        text_match = _ALT.search(match.group())
         if "Emoji" in match.group() or match.group().startswith("<emoji"):
-            return found[1] if found else ""
-        files.append(html.unescape(found[1]) if found and found[1] else "image")
+            return text_match[1] if text_match else ""
+        files.append(html.unescape(text_match[1]) if text_match and text_match[1] else "image")
         return ""
 
-    content = _PICTURE.sub(picture, _OBJECT.sub(named, content))
-    answers = tuple(one or other for one, other in _ANSWERED.findall(content))
+    content = _PICTURE.sub(note_picture, _OBJECT.sub(note_object, content))
+    answers = tuple(first_id or second_id for first_id, second_id in _ANSWERED.findall(content))
     content = _LEGACY.sub("", content).replace("<quote ", '<blockquote type="cite" ')
     body, quoted = html_text(content.replace("</quote>", "</blockquote>"))
     return _Rich(body.strip(), quoted, answers, tuple(files))
 
 
-def _answered(attachments: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def _answered_messages(attachments: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """The ids of the messages that an answer in a chat quotes, and how these begin."""
-    for one in attachments:
-        if one.get("contentType") == "messageReference":
+    for attachment in attachments:
+        if attachment.get("contentType") == "messageReference":
             try:
-                quoted = json.loads(str(one.get("content")))
+                quoted = json.loads(str(attachment.get("content")))
             except ValueError:
                 quoted = {}
             preview = quoted.get("messagePreview") if isinstance(quoted, dict) else None
-            if one.get("id"):
-                yield str(one["id"]), str(preview or "")
+            if attachment.get("id"):
+                yield str(attachment["id"]), str(preview or "")
 
 
 def _card_texts(attachments: list[dict[str, Any]]) -> Iterator[str]:
     """What programs write on cards: the texts of each, in order."""
-    for one in attachments:
-        if _is_card(one):
-            content = one.get("content")
+    for attachment in attachments:
+        if _is_card(attachment):
+            content = attachment.get("content")
             try:
                 card = json.loads(content) if isinstance(content, str) else content
             except ValueError:
@@ -228,7 +234,7 @@ def _strings_of(card: Any) -> Iterator[str]:
             stack.extend(v for v in reversed(part.values()) if isinstance(v, list | dict))
 
 
-def _message(
+def _read_message(
     entry: dict[str, Any], file: str, root: str, group: str
 ) -> Iterator[Message | BrokenMessage]:
     id_ = str(entry.get("id") or "")
@@ -244,35 +250,35 @@ def _message(
         if date is None or not id_:
             yield BrokenMessage(file, 0, f"has a message `{id_}` without id or createdDateTime")
         else:
-            one = _one(entry, file, root, f"teams:{group}", id_, date)
-            if one.body or one.attachments:
-                yield one
+            message = _build_message(entry, file, root, f"teams:{group}", id_, date)
+            if message.body or message.attachments:
+                yield message
             else:
                 yield BrokenMessage(file, 0, f"`{id_}` has no text")
     for number, reply in enumerate(entry.get("replies") or (), 1):
         if isinstance(reply, dict):
-            yield from _message(reply, file, id_, group)
+            yield from _read_message(reply, file, id_, group)
         else:
             yield BrokenMessage(file, 0, f"reply {number} to `{id_}` is not an object")
 
 
-def _one(
+def _build_message(
     entry: dict[str, Any], file: str, root: str, group: str, id_: str, date: datetime
 ) -> Message:
     body = entry.get("body") or {}
     text = str(body.get("content") or "") if isinstance(body, dict) else str(body or "")
     is_html = isinstance(body, dict) and body.get("contentType") == "html"
-    rich = _rich(text) if is_html else _Rich(text.strip())
+    rich = _read_rich(text) if is_html else _Rich(text.strip())
     attached = [a for a in entry.get("attachments") or () if isinstance(a, dict)]
     text = rich.body or "\n".join(_card_texts(attached))
-    quoted = dict(_answered(attached))
+    quoted = dict(_answered_messages(attached))
     answered = root or str(entry.get("replyToId") or "")
-    answers = dict.fromkeys(one for one in (answered, *rich.answers, *quoted) if one)
-    sender = _person(entry.get("from"))
+    answers = dict.fromkeys(answer for answer in (answered, *rich.answers, *quoted) if answer)
+    sender = _read_person(entry.get("from"))
     mentioned = {
         p.key: p
         for m in entry.get("mentions") or ()
-        if isinstance(m, dict) and (p := _person(m.get("mentioned"))) is not None
+        if isinstance(m, dict) and (p := _read_person(m.get("mentioned"))) is not None
     }
     if sender is not None:
         mentioned.pop(sender.key, None)
@@ -286,7 +292,7 @@ def _one(
         body=text.strip(),
         thread=f"{group}:{answered or id_}" if answered or "channelIdentity" in entry else "",
         quoted="\n".join(part for part in (rich.quoted, *quoted.values()) if part),
-        references=tuple(f"{group}:{one}" for one in answers),
+        references=tuple(f"{group}:{answer}" for answer in answers),
         attachments=(
             *map(Attachment, rich.files),
             *(
@@ -299,11 +305,11 @@ def _one(
     )
 
 
-def _person(value: Any) -> Person | None:
+def _read_person(value: Any) -> Person | None:
     if not isinstance(value, dict):
         return None
-    for found in value.values():  # user, application, emailUser, phone …
-        if isinstance(found, dict):
-            name = str(found.get("displayName") or found.get("id") or "")
-            return Person(name, str(found.get("userPrincipalName") or found.get("email") or ""))
+    for account in value.values():  # user, application, emailUser, phone …
+        if isinstance(account, dict):
+            name = str(account.get("displayName") or account.get("id") or "")
+            return Person(name, str(account.get("userPrincipalName") or account.get("email") or ""))
     return None

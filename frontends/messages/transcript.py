@@ -41,17 +41,21 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     the file's name (`2026-03-02 10-15 …`), otherwise the file's modification time.
     """
     turns: list[tuple[str, str]] = []
-    cues = list(_cues(lines, file))
+    cues = list(_read_cues(lines, file))
     labelled = _all_labelled(
-        [one[1] for one in cues if not isinstance(one, BrokenMessage) and one[1]]
+        [
+            cue_entry[1]
+            for cue_entry in cues
+            if not isinstance(cue_entry, BrokenMessage) and cue_entry[1]
+        ]
     )
-    for one in cues:
-        if isinstance(one, BrokenMessage):
-            yield one
+    for entry in cues:
+        if isinstance(entry, BrokenMessage):
+            yield entry
             continue
-        number, cue = one
+        number, cue = entry
         words = 0
-        for name, text in _turns(cue, labelled):
+        for name, text in _split_turns(cue, labelled):
             text = " ".join(html.unescape(_TAG.sub("", text)).split())
             if not text:
                 continue
@@ -71,7 +75,7 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     title = _DATED.sub(" ", os.path.splitext(os.path.basename(file))[0])
     yield Message(
         id=content_id("call", body),
-        date=_date(file),
+        date=_read_date(file),
         channel="call",
         sender=Person(names[0]) if names else None,
         receivers=tuple(Person(name) for name in names[1:]),
@@ -82,7 +86,7 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     )
 
 
-def _cues(lines: Iterable[str], file: str) -> Iterator[tuple[int, str] | BrokenMessage]:
+def _read_cues(lines: Iterable[str], file: str) -> Iterator[tuple[int, str] | BrokenMessage]:
     """The text of each cue with the line it begins at; notes and styles are left out. What follows
     the blank line at the end of a cue of WebVTT is the name of the next one, or belongs to none."""
     begin = 0
@@ -98,7 +102,7 @@ def _cues(lines: Iterable[str], file: str) -> Iterator[tuple[int, str] | BrokenM
         if _TIME.match(line):
             if begin:
                 yield begin, "\n".join(_without_number(text))
-            yield from _outside(outside[:-1], file)  # the last one is the name of this cue
+            yield from _report_outside(outside[:-1], file)  # the last one is the name of this cue
             begin, text, unread = number, [f"<v {named.group(1)}>"] if named else [], False
             outside, left_out = [], False
         elif "-->" in line:
@@ -107,7 +111,7 @@ def _cues(lines: Iterable[str], file: str) -> Iterator[tuple[int, str] | BrokenM
             begin, text, outside, unread, left_out = 0, [], [], True, True
             yield BrokenMessage(file, number, "is a cue whose time cannot be parsed")
         elif webvtt and line.isspace():
-            yield from _outside(outside, file)
+            yield from _report_outside(outside, file)
             outside, unread, left_out = [], True, False
         elif begin and not unread:
             text.append(line.rstrip("\r\n"))
@@ -115,12 +119,12 @@ def _cues(lines: Iterable[str], file: str) -> Iterator[tuple[int, str] | BrokenM
             left_out = left_out or (blank_before and line.startswith(("NOTE", "STYLE", "REGION")))
             if not left_out:
                 outside.append(number)
-    yield from _outside(outside, file)
+    yield from _report_outside(outside, file)
     if begin:
         yield begin, "\n".join(text).strip()
 
 
-def _outside(lines: list[int], file: str) -> Iterator[BrokenMessage]:
+def _report_outside(lines: list[int], file: str) -> Iterator[BrokenMessage]:
     if lines:
         yield BrokenMessage(file, lines[0], "is text outside of the cues")
 
@@ -136,39 +140,39 @@ def _without_number(text: list[str]) -> list[str]:
 
 def _all_labelled(cues: list[str]) -> bool:
     """Whether most cues begin with a name: then `Doe, Jane:` is one, too."""
-    named = [cue for cue in cues if _speaker(cue, True) is not None]
+    named = [cue for cue in cues if _find_speaker(cue, True) is not None]
     return len(named) * 2 > len(cues)
 
 
-def _speaker(line: str, labelled: bool) -> tuple[str, str] | None:
+def _find_speaker(line: str, labelled: bool) -> tuple[str, str] | None:
     """Who begins to speak in a line, and what. `labelled`: a comma may be part of the name."""
-    found = _SPEAKER.match(line) or (_LAST_NAME_FIRST.match(line) if labelled else None)
-    if found is None:
-        found = _BRACKETED.match(line)
-        if found and not _SOUNDS.isdisjoint(re.split(r"[\W_]+", found.group(1).lower())):
+    match = _SPEAKER.match(line) or (_LAST_NAME_FIRST.match(line) if labelled else None)
+    if match is None:
+        match = _BRACKETED.match(line)
+        if match and not _SOUNDS.isdisjoint(re.split(r"[\W_]+", match.group(1).lower())):
             return None
-    if found is None or not all(w[0].isupper() or w[0] in "([" for w in found.group(1).split()):
+    if match is None or not all(w[0].isupper() or w[0] in "([" for w in match.group(1).split()):
         return None  # a colon in what somebody says
-    return found.group(1).strip("[]"), found.group(2)
+    return match.group(1).strip("[]"), match.group(2)
 
 
-def _turns(cue: str, labelled: bool) -> Iterator[tuple[str, str]]:
+def _split_turns(cue: str, labelled: bool) -> Iterator[tuple[str, str]]:
     before, *voices = _VOICE.split(cue)
     if voices:
         yield "", before
-        for name, said in zip(voices[::2], voices[1::2], strict=True):
-            text, _, after = said.partition("</v>")
+        for name, spoken in zip(voices[::2], voices[1::2], strict=True):
+            text, _, after = spoken.partition("</v>")
             yield html.unescape(name).strip(), text
             yield "", after
         return
     for number, line in enumerate(cue.split("\n")):
         line = _MARK.sub("", _TAG.sub("", line))
-        yield _speaker(line, labelled and number == 0) or ("", line)
+        yield _find_speaker(line, labelled and number == 0) or ("", line)
 
 
-def _date(file: str) -> datetime | None:
-    if found := _DATED.search(os.path.basename(file)):
-        year, month, day, hour, minute = (int(part or 0) for part in found.groups())
+def _read_date(file: str) -> datetime | None:
+    if match := _DATED.search(os.path.basename(file)):
+        year, month, day, hour, minute = (int(part or 0) for part in match.groups())
         try:
             return datetime(year, month, day, hour, minute)
         except ValueError:

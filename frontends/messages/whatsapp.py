@@ -68,8 +68,8 @@ class _Raw(NamedTuple):
 def is_whatsapp(head: str) -> bool:
     """Whether the first lines of a text are an export: most lines with a date have an author."""
     lines = [line for line in head.splitlines()[:40] if line.strip()]
-    found = [m for m in map(_LINE.match, lines) if m is not None]
-    return len(found) * 3 >= len(lines) > 0 and any(": " in m["rest"] for m in found)
+    matches = [m for m in map(_LINE.match, lines) if m is not None]
+    return len(matches) * 3 >= len(lines) > 0 and any(": " in m["rest"] for m in matches)
 
 
 def read_whatsapp(
@@ -87,26 +87,26 @@ def read_whatsapp(
         file: its name.
         group: the name of the chat in the export.
     """
-    orders = _order(lines())
+    orders = _date_order(lines())
     authors: dict[str, Person] = {}
-    for raw, more in _entries(lines()):
-        name, text = _author(raw.rest)
+    for raw, more in _read_entries(lines()):
+        name, text = _split_author(raw.rest)
         if name and not _by_the_app(text, more):
             authors.setdefault(name, Person(name))
     minute: datetime | None = None
     again: Counter[str] = Counter()  # what is written several times in a minute
-    for raw, more in _entries(lines()):
-        name, text = _author(raw.rest)
+    for raw, more in _read_entries(lines()):
+        name, text = _split_author(raw.rest)
         if name not in authors or (_by_the_app(text, more) and _ENCRYPTED.search(text)):
             if any(line.strip() for line in more):  # perhaps a line that somebody copied
                 yield BrokenMessage(file, raw.line, "has no author")
             continue  # what the app writes: "Ann joined", "messages are encrypted"
-        date = _date(raw, orders)
+        date = _read_date(raw, orders)
         if date is None:
             yield BrokenMessage(file, raw.line, "has an invalid date")
             continue
-        media, said = _media(text.strip())
-        body = _MARKS.sub("", "\n".join([said, *more])).strip()
+        media, remaining = _split_media(text.strip())
+        body = _MARKS.sub("", "\n".join([remaining, *more])).strip()
         if _DELETED.fullmatch(body):
             yield BrokenMessage(file, raw.line, "was deleted by its author")
             continue
@@ -138,16 +138,16 @@ _MARKS = re.compile("[\u200e\u2068\u2069]")
 """Marks of text direction, and those around the name of a mentioned person."""
 
 
-def _media(line: str) -> tuple[str, str]:
+def _split_media(line: str) -> tuple[str, str]:
     """The name of the file that a message begins with, or what stands for one, and the rest of
     the line; two empty texts around a message without one."""
-    if found := _DOCUMENT.fullmatch(line):
-        return found["name"].strip(), ""
+    if match := _DOCUMENT.fullmatch(line):
+        return match["name"].strip(), ""
     bare = line.strip("\u200e")
     if _OMITTED.fullmatch(bare.strip("<>")) and (bare[:1] == "<" or bare != line):
         return bare.strip("<>"), ""
-    if found := _ATTACHED.match(line):
-        return (found["ios"] or found["android"]).strip(), line[found.end() :].strip()
+    if match := _ATTACHED.match(line):
+        return (match["ios"] or match["android"]).strip(), line[match.end() :].strip()
     return "", line
 
 
@@ -156,7 +156,7 @@ def _by_the_app(text: str, more: list[str]) -> bool:
     marks what stands for a file, a deleted message, a place, and a poll, which has more lines."""
     own = text.strip()
     return own.startswith("\u200e") and not (
-        _media(own)[0]
+        _split_media(own)[0]
         or _DELETED.fullmatch(own.strip("\u200e"))
         or _PLACE.fullmatch(own)
         or any(line.strip() for line in more)
@@ -173,7 +173,7 @@ def small_group(authors: dict[str, Person], name: str) -> tuple[Person, ...]:
     return tuple(person for other, person in authors.items() if other != name)
 
 
-def _entries(lines: Iterable[str]) -> Iterator[tuple[_Raw, list[str]]]:
+def _read_entries(lines: Iterable[str]) -> Iterator[tuple[_Raw, list[str]]]:
     current: _Raw | None = None
     more: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -197,7 +197,7 @@ def _entries(lines: Iterable[str]) -> Iterator[tuple[_Raw, list[str]]]:
         yield current, more
 
 
-def _author(rest: str) -> tuple[str, str]:
+def _split_author(rest: str) -> tuple[str, str]:
     name, colon, text = rest.partition(": ")
     if not colon:
         name, colon, text = rest.partition(":\u200e")
@@ -220,13 +220,13 @@ def _quotes_are_closed(name: str) -> bool:
     )
 
 
-def _order(lines: Iterable[str]) -> str:
+def _date_order(lines: Iterable[str]) -> str:
     """`ymd`, `dmy` or `mdy`."""
     possible = {"dmy", "mdy"}
     american = False
     last = dict.fromkeys(possible, (0, 0, 0))
     back = dict.fromkeys(possible, 0)
-    for raw, _ in _entries(lines):
+    for raw, _ in _read_entries(lines):
         if raw.widths == 4:
             return "ymd"
         american = american or raw.half in ("AM", "PM")
@@ -245,7 +245,7 @@ def _order(lines: Iterable[str]) -> str:
     return "mdy" if american else "dmy"
 
 
-def _date(raw: _Raw, order: str) -> datetime | None:
+def _read_date(raw: _Raw, order: str) -> datetime | None:
     parts = dict(zip(order, raw.numbers, strict=True))
     year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
     hour = raw.time[0]

@@ -52,16 +52,16 @@ def read_zoom(lines: Iterable[str], file: str) -> Iterator[Message | BrokenMessa
     has none. A clock time before the meeting's beginning counts from that beginning. Without any
     date in a chat, its messages have none.
     """
-    entries = [entry for entry in _entries(lines) if not _REACTION.match(entry.text)]
+    entries = [entry for entry in _read_entries(lines) if not _REACTION.match(entry.text)]
     authors = {entry.name: Person(entry.name) for entry in entries}
-    begin = _begin(file)
+    begin = _meeting_begin(file)
     written: list[Message] = []
     for entry in entries:
-        date = _date(entry, begin)
+        date = _entry_date(entry, begin)
         body, quoted, answered = entry.text, "", ""
-        if found := _REPLYING.match(body):
-            body, quoted = body[found.end() :].strip(), found.group().strip()
-            start = found["start"]
+        if match := _REPLYING.match(body):
+            body, quoted = body[match.end() :].strip(), match.group().strip()
+            start = match["start"]
             answered = next((m.id for m in reversed(written) if m.body.startswith(start)), "")
         if not body:
             yield BrokenMessage(file, entry.line, "has no text")
@@ -87,39 +87,39 @@ def read_zoom(lines: Iterable[str], file: str) -> Iterator[Message | BrokenMessa
         yield message
 
 
-def _entries(lines: Iterable[str]) -> Iterator[_Entry]:
+def _read_entries(lines: Iterable[str]) -> Iterator[_Entry]:
     current: _Entry | None = None
     for number, line in enumerate(lines, 1):
         line = line.rstrip("\r\n")
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             if current is not None:
                 current = current._replace(text=f"{current.text}\n{line.strip()}")
             continue
         if current is not None:
             yield current._replace(text=current.text.strip())
-        hours, minutes, seconds = (int(found[part]) for part in ("h", "m", "s"))
+        hours, minutes, seconds = (int(match[part]) for part in ("h", "m", "s"))
         clock = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-        name, to = found["name"].strip(), (found["to"] or "").strip()
-        current = _Entry(number, found["day"] or "", clock, name, to, found["text"] or "")
+        name, to = match["name"].strip(), (match["to"] or "").strip()
+        current = _Entry(number, match["day"] or "", clock, name, to, match["text"] or "")
     if current is not None:
         yield current._replace(text=current.text.strip())
 
 
-def _begin(file: str) -> datetime | None:
+def _meeting_begin(file: str) -> datetime | None:
     """When the meeting began; midnight where only its day is known."""
     folder, name = os.path.split(os.path.abspath(file))
     for text in (name, os.path.basename(folder)):
-        if found := _DATED.search(text):
+        if match := _DATED.search(text):
             try:
-                year, month, day, *clock = (int(part or 0) for part in found.groups())
+                year, month, day, *clock = (int(part or 0) for part in match.groups())
                 return datetime(year, month, day, clock[0], clock[1], clock[2])
             except ValueError:
                 continue  # digits that are no date
     return None
 
 
-def _date(entry: _Entry, begin: datetime | None) -> datetime | None:
+def _entry_date(entry: _Entry, begin: datetime | None) -> datetime | None:
     if entry.day:
         try:
             return datetime.fromisoformat(entry.day) + entry.clock

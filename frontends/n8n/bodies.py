@@ -50,15 +50,15 @@ class Bodies:
                 position="start", definitions=_start_definitions(node), **_common_fields(node)
             )
         if node.short == node_types.caller().name:
-            return self._call(node)
+            return self._read_call(node)
         match node.short:
             case "stopAndError":
-                return self._stop(node)
+                return self._read_stop(node)
             case "wait":
                 return _read_wait(node)
         return _read_task(node)
 
-    def _stop(self, node: SourceNode) -> Event:
+    def _read_stop(self, node: SourceNode) -> Event:
         p = node.parameters
         content = p.get("errorObject") if p.get("errorType") == "errorObject" else None
         content = content if content is not None else p.get("errorMessage", "")
@@ -74,15 +74,17 @@ class Bodies:
             **_common_fields(node),
         )
 
-    def _call(self, node: SourceNode) -> CallActivity | Task:
+    def _read_call(self, node: SourceNode) -> CallActivity | Task:
         """A call; one that is not waited for is a message to the other workflow."""
         if not node_types.caller().waits(node.parameters):
             return _read_task(node).replace(task_type="send")
         each = node.parameters.get("mode") == "each"
         loop = Loop(kind="multi-instance", sequential=True) if each else None
-        return CallActivity(called=self._called(node.parameters), loop=loop, **_common_fields(node))
+        return CallActivity(
+            called=self._called_process(node.parameters), loop=loop, **_common_fields(node)
+        )
 
-    def _called(self, parameters: Mapping[str, Any]) -> str | None:
+    def _called_process(self, parameters: Mapping[str, Any]) -> str | None:
         source = parameters.get("source", "database")
         if source != "database":
             return None

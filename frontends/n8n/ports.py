@@ -50,8 +50,8 @@ def merge_join(node: Mapping[str, Any], version: float, inputs: Sequence[int]) -
             return Join("parallel")
         case "any":
             return Join("inclusive")
-        case (one,):
-            return Join("complex", condition_expression(f"input {one + 1} has come"))
+        case (number,):
+            return Join("complex", condition_expression(f"input {number + 1} has come"))
         case _:
             numbers = " and ".join(str(index + 1) for index in needed)
             return Join("complex", condition_expression(f"inputs {numbers} have come"))

@@ -107,7 +107,7 @@ class SourceWorkflow:
         loc = self.document.loc(path)
         self.ctx.emit(rule, message, loc=loc, help=help, element=element, severity=severity)
 
-    def _called(self, path: Path) -> str:
+    def _name_node(self, path: Path) -> str:
         """The node at a path by its name, else by the path."""
         node = next((n for n in self.nodes if n.path == path), None)
         name = node.raw.get("name") if node is not None else None
@@ -125,7 +125,7 @@ class SourceWorkflow:
                 help = "export the workflow again"
                 self.report(MissingWorkflowKey, message, fault.path, help)
             case "missing":
-                message = f"{self._called(fault.path)} has no `{name}`"
+                message = f"{self._name_node(fault.path)} has no `{name}`"
                 self.report(MissingWorkflowKey, message, fault.path, "give it one")
             case "repeated-name":
                 help = "rename them; connections refer to the first one"

@@ -84,15 +84,15 @@ class Wiring:
         for wire in wires:  # one that is there twice carries two tokens: n8n runs its target twice
             out[wire.source.place].append(wire)
             into[wire.target.place].append(wire)
-        shapes = {n.place: self._ways(n, out[n.place]) for n in nodes}
+        shapes = {n.place: self._outgoing_ways(n, out[n.place]) for n in nodes}
         for node in nodes:
-            alive = [w for w in into[node.place] if self._alive(w, shapes)]
-            self._node(node, shapes[node.place], alive)
+            alive = [w for w in into[node.place] if self._is_alive(w, shapes)]
+            self._wire_node(node, shapes[node.place], alive)
         for node in nodes:
-            live = [w for w in out[node.place] if self._alive(w, shapes, tell=True)]
-            self._leave(self._wired[node.place], live)
+            live = [w for w in out[node.place] if self._is_alive(w, shapes, tell=True)]
+            self._connect_exits(self._wired[node.place], live)
 
-    def _ways(self, node: SourceNode, out: list[Wire]) -> Ways:
+    def _outgoing_ways(self, node: SourceNode, out: list[Wire]) -> Ways:
         known = self.bypasses.outlets.get(node.place, {})
         wired = sorted({w.output for w in out if w.output not in known})
         outputs = self.bypasses.ways(node, read_outputs(node.raw, node.short, node.version, wired))
@@ -100,7 +100,7 @@ class Wiring:
             return Ways("one", {})
         return outputs
 
-    def _alive(self, wire: Wire, shapes: dict[int, Ways], *, tell: bool = False) -> bool:
+    def _is_alive(self, wire: Wire, shapes: dict[int, Ways], *, tell: bool = False) -> bool:
         shape = shapes[wire.source.place]
         why = ""
         if wire.output not in shape.outlets and wire.output != shape.error:
@@ -116,7 +116,7 @@ class Wiring:
 
     # -- elements ------------------------------------------------------------------------------
 
-    def _node(self, node: SourceNode, shape: Ways, into: list[Wire]) -> None:
+    def _wire_node(self, node: SourceNode, shape: Ways, into: list[Wire]) -> None:
         wired = self._wired[node.place] = Wired(node)
         inputs = sorted({w.input for w in into})
         kind: Join | None = None
@@ -129,26 +129,26 @@ class Wiring:
         entry = node.id
         if node.short != "merge" and len(inputs) > 1:
             # n8n waits for all inputs and goes on with what came.
-            entry = self._gateway(node, "join", "inclusive", before=True)
-            self._flow(entry, node.id)
+            entry = self._add_gateway(node, "join", "inclusive", before=True)
+            self._add_flow(entry, node.id)
         for number in inputs:
             several = len(inputs) > 1 and sum(w.input == number for w in into) > 1
             wired.entries[number] = entry
             if several:  # each of these is a token for the same input
-                front = self._gateway(node, f"input{number}", "exclusive", before=True)
+                front = self._add_gateway(node, f"input{number}", "exclusive", before=True)
                 wired.entries[number] = front
-                self._flow(front, entry)
+                self._add_flow(front, entry)
         body = self.bodies.element(node, kind)
         self.nodes.append(body)
-        self._exits(wired, body, shape)
+        self._add_exits(wired, body, shape)
 
-    def _exits(self, wired: Wired, body: Body, shape: Ways) -> None:
+    def _add_exits(self, wired: Wired, body: Body, shape: Ways) -> None:
         node = wired.node
         activity = isinstance(body, Task | CallActivity)
         outlets = dict(shape.outlets)
         mode = shape.mode
         if shape.error is not None and activity:
-            caught = self._boundary(node, "error", _ERROR)
+            caught = self._add_boundary(node, "error", _ERROR)
             wired.exits[shape.error] = Exit(caught, of_gateway=True)
         elif shape.error is not None:
             if mode in ("one", "all"):
@@ -157,22 +157,22 @@ class Wiring:
             outlets[shape.error] = Outlet("error")
         limit = form_limit(node)
         if limit is not None and activity:
-            wired.limit = self._boundary(node, "limit", limit)
+            wired.limit = self._add_boundary(node, "limit", limit)
         if mode in ("exclusive", "inclusive"):
             owner = node.id
             if not shape.own:
-                owner = self._gateway(
+                owner = self._add_gateway(
                     node, "choice", "inclusive" if mode == "inclusive" else "exclusive"
                 )
-                self._flow(node.id, owner)
+                self._add_flow(node.id, owner)
             for number, outlet in outlets.items():
                 wired.exits[number] = Exit(owner, outlet, of_gateway=True)
             return
         for number, outlet in outlets.items():
             wired.exits[number] = Exit(node.id, outlet, of_gateway=isinstance(body, Gateway))
 
-    def _boundary(self, node: SourceNode, role: str, definition: EventDefinition) -> str:
-        id = self._free(node, role)
+    def _add_boundary(self, node: SourceNode, role: str, definition: EventDefinition) -> str:
+        id = self._free_id(node, role)
         name = "Failed" if role == "error" else ""
         self.nodes.append(
             Event(
@@ -186,21 +186,21 @@ class Wiring:
         )
         return id
 
-    def _gateway(
+    def _add_gateway(
         self, node: SourceNode, role: str, kind: GatewayKind, *, before: bool = False
     ) -> str:
-        id = self._free(node, role, before=before)
+        id = self._free_id(node, role, before=before)
         self.nodes.append(Gateway(id=id, gateway_kind=kind, loc=node.loc))
         return id
 
-    def _free(self, node: SourceNode, role: str, *, before: bool = False) -> str:
+    def _free_id(self, node: SourceNode, role: str, *, before: bool = False) -> str:
         id = self.ids.take(f"{node.id}__{role}")
         self.beside[id] = Beside(node.id, before)
         return id
 
     # -- flows ---------------------------------------------------------------------------------
 
-    def _leave(self, wired: Wired, live: list[Wire]) -> None:
+    def _connect_exits(self, wired: Wired, live: list[Wire]) -> None:
         node = wired.node
         by_output: dict[int, list[Wire]] = {}
         for wire in live:
@@ -212,26 +212,26 @@ class Wiring:
             if not wires and outlet is not None and outlet.never:
                 continue
             if not wires and exit_.of_gateway:
-                self._flow(source, self._end(node), outlet)
+                self._add_flow(source, self._add_end(node), outlet)
                 continue
             if len(wires) > 1 and exit_.of_gateway:
-                split = self._gateway(node, f"split{number}", "parallel")
-                self._flow(source, split, outlet)
+                split = self._add_gateway(node, f"split{number}", "parallel")
+                self._add_flow(source, split, outlet)
                 source, outlet = split, Outlet()
             for wire in wires:
                 target = self._wired[wire.target.place].entries[wire.input]
-                self._flow(source, target, outlet, wire)
+                self._add_flow(source, target, outlet, wire)
                 if wired.limit is not None and number == 0:
-                    self._flow(wired.limit, target)
+                    self._add_flow(wired.limit, target)
 
-    def _end(self, node: SourceNode) -> str:
+    def _add_end(self, node: SourceNode) -> str:
         """The end of every path of this node that is not wired."""
         if node.place not in self._ends:
-            id = self._ends[node.place] = self._free(node, "end")
+            id = self._ends[node.place] = self._free_id(node, "end")
             self.nodes.append(Event(id=id, position="end", loc=node.loc))
         return self._ends[node.place]
 
-    def _flow(
+    def _add_flow(
         self, source: str, target: str, outlet: Outlet | None = None, wire: Wire | None = None
     ) -> None:
         condition: dict[str, Any] = {}

@@ -101,7 +101,7 @@ class _Reader:
 
     def process(self, id: str) -> Process:
         """The process; everything that is odd about the workflow is reported."""
-        self._identify()
+        self._identify_nodes()
         main = [w for w in self.flow.wires if w.kind == "main"]
         other = [w for w in self.flow.wires if w.kind != "main"]
         notes = [n for n in self.flow.nodes if n.short == "stickyNote"]
@@ -116,9 +116,9 @@ class _Reader:
         self.wiring.build(steps, live)
         noted = {n.place for n in notes}
         serving = [n for n in self.flow.nodes if n.place in apart and n.place not in noted]
-        self._serve(other, {n.id for n in serving}, {n.id for n in steps})
+        self._serve_steps(other, {n.id for n in serving}, {n.id for n in steps})
         self.artifacts += [_make_annotation(n) for n in notes]
-        self._judge(steps)
+        self._check_start(steps)
         helping = self.wiring.bypasses
         self.shapes = draw_shapes(helping.steps(self.flow.nodes), self.wiring)
         raw = self.flow.document.raw
@@ -153,7 +153,7 @@ class _Reader:
             artifacts=tuple(self.artifacts),
         )
 
-    def _identify(self) -> None:
+    def _identify_nodes(self) -> None:
         nodes = self.flow.nodes
         identities, repeated = identify_nodes(nodes, self.flow.document.map, self.ids)
         for node, id in zip(nodes, identities, strict=True):
@@ -183,7 +183,7 @@ class _Reader:
                 seen_nodes.add(node.place)
         return seen_nodes
 
-    def _serve(self, wires: list[Wire], serving: set[str], steps: set[str]) -> None:
+    def _serve_steps(self, wires: list[Wire], serving: set[str], steps: set[str]) -> None:
         """Data associations from what serves to the steps; between others associations."""
         for wire in wires:
             source, target = wire.source.id, wire.target.id
@@ -208,7 +208,7 @@ class _Reader:
                 )
             )
 
-    def _judge(self, steps: list[SourceNode]) -> None:
+    def _check_start(self, steps: list[SourceNode]) -> None:
         if steps and not any(n.starts for n in steps):
             disabled = [n.name for n in steps if n.trigger]
             name = f"the workflow `{self.flow.document.name or self.flow.loc.element}`"

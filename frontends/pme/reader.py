@@ -79,87 +79,95 @@ class Reader:
         """The model; faulty parts are reported and omitted."""
         root = self.document.root
         lists = ("tasks", "events", "gateways", "pools", "sequenceFlows", "messageFlows")
-        extra = self._extra((), root, lists)
-        for kind, read in (("tasks", _task), ("events", _event), ("gateways", _gateway)):
-            for path, item in self._items((kind,), root):
-                args = self._arguments(path, item, ("id", "name", "type"), kind[:-1])
-                node = read(self._type(path, item, kind), args)
-                self.nodes[args["id"]] = node or self._unknown(path, item, args)
-        flows = [self._flow(path, item) for path, item in self._items(("sequenceFlows",), root)]
-        pools, groups = self._pools(bool(flows))
-        messages = [self._message(p, item) for p, item in self._items(("messageFlows",), root)]
+        extra = self._read_extra((), root, lists)
+        for kind, read in (
+            ("tasks", _build_task),
+            ("events", _build_event),
+            ("gateways", _build_gateway),
+        ):
+            for path, item in self._list_items((kind,), root):
+                args = self._read_arguments(path, item, ("id", "name", "type"), kind[:-1])
+                node = read(self._read_type(path, item, kind), args)
+                self.nodes[args["id"]] = node or self._read_unknown(path, item, args)
+        flows = [
+            self._read_flow(path, item) for path, item in self._list_items(("sequenceFlows",), root)
+        ]
+        pools, groups = self._read_pools(bool(flows))
+        messages = [
+            self._read_message(p, item) for p, item in self._list_items(("messageFlows",), root)
+        ]
         return Model(
-            id=self._free("Definitions_1"),
+            id=self._free_id("Definitions_1"),
             loc=self.document.loc(root, "$"),
             extra=extra,
             source=self.document.file,
-            processes=self._processes(groups, flows),
+            processes=self._build_processes(groups, flows),
             pools=tuple(pools),
             message_flows=tuple(messages),
         )
 
     # -- values ---------------------------------------------------------------------------------
 
-    def _report(
+    def _report_fault(
         self, rule: type[Rule], message: str, path: Path, help: str, element: str | None = None
     ) -> None:
         node = self.document.root.find(path)
         loc = self.document.loc(node, json_path(path))
         self.ctx.emit(rule, message, loc=loc, help=help, element=element)
 
-    def _items(self, path: Path, owner: JsonNode) -> Iterable[Item]:
+    def _list_items(self, path: Path, owner: JsonNode) -> Iterable[Item]:
         """The objects of a list; whatever is no object is reported."""
         node = owner.members.get(str(path[-1]))
         if node is None:
             return []
         if not isinstance(node.value, list):
-            self._wrong(path, node, "a list")
+            self._report_type(path, node, "a list")
             return []
         good = []
         for index, item in enumerate(node.items):
             if isinstance(item.value, dict):
                 good.append(((*path, index), item))
             else:
-                self._wrong((*path, index), item, "an object")
+                self._report_type((*path, index), item, "an object")
         return good
 
-    def _wrong(self, path: Path, node: JsonNode, wanted: str) -> None:
-        self._report(
+    def _report_type(self, path: Path, node: JsonNode, wanted: str) -> None:
+        self._report_fault(
             WrongType,
             f"{json_path(path)} is {_KINDS[type(node.value)]}, not {wanted}",
             path,
             f"write {wanted}; the value is ignored",
         )
 
-    def _text(self, path: Path, item: JsonNode, key: str) -> str | None:
+    def _read_text(self, path: Path, item: JsonNode, key: str) -> str | None:
         node = item.members.get(key)
         if node is None or (node.value is None and key in ("name", "condition")):
             return None
         if not isinstance(node.value, str):
-            self._wrong((*path, key), node, "a text")
+            self._report_type((*path, key), node, "a text")
             return None
         return node.value
 
-    def _texts(self, path: Path, item: JsonNode, key: str) -> list[tuple[Path, str]]:
+    def _read_texts(self, path: Path, item: JsonNode, key: str) -> list[tuple[Path, str]]:
         node = item.members.get(key)
         if node is None:
             return []
         if not isinstance(node.value, list):
-            self._wrong((*path, key), node, "a list")
+            self._report_type((*path, key), node, "a list")
             return []
-        found: list[tuple[Path, str]] = []
+        texts: list[tuple[Path, str]] = []
         for index, entry in enumerate(node.items):
             where = (*path, key, index)
             if isinstance(entry.value, str):
-                found.append((where, entry.value))
+                texts.append((where, entry.value))
             else:
-                self._wrong(where, entry, "a text")
-        return found
+                self._report_type(where, entry, "a text")
+        return texts
 
-    def _extra(self, path: Path, item: JsonNode, known: Iterable[str]) -> Extra:
+    def _read_extra(self, path: Path, item: JsonNode, known: Iterable[str]) -> Extra:
         """Unknown keys, kept as JSON text; keys that stand twice are reported."""
         for key in dict.fromkeys(item.repeated):
-            self._report(
+            self._report_fault(
                 UnknownKey,
                 f"{json_path((*path, key))} occurs more than once",
                 (*path, key),
@@ -169,7 +177,7 @@ class Reader:
         for key, node in item.members.items():
             if key in known:
                 continue
-            self._report(
+            self._report_fault(
                 UnknownKey,
                 f"{json_path((*path, key))} is a key that PME does not have",
                 (*path, key),
@@ -179,28 +187,29 @@ class Reader:
             extra.append((f"@{{{PME}}}{key}", text))
         return tuple(extra)
 
-    def _arguments(
+    def _read_arguments(
         self, path: Path, item: JsonNode, known: Iterable[str], what: str
     ) -> dict[str, Any]:
-        name = self._identity(path, item, what)
+        name = self._read_identity(path, item, what)
         return {
             "id": name,
-            "name": self._text(path, item, "name") or "",
+            "name": self._read_text(path, item, "name") or "",
             "loc": self.document.loc(item, json_path(path)),
-            "extra": self._extra(path, item, known),
+            "extra": self._read_extra(path, item, known),
         }
 
-    def _identity(self, path: Path, item: JsonNode, what: str) -> str:
-        raw = (self._text(path, item, "id") or "").strip()
+    def _read_identity(self, path: Path, item: JsonNode, what: str) -> str:
+        raw = (self._read_text(path, item, "id") or "").strip()
         if not raw:
             if "id" not in item.members or item.members["id"].value == "":
-                self._missing(path, "id", "add one; a generated one is used")
-            raw = self._free(f"{what}_{path[-1]}")
+                self._report_missing(path, "id", "add one; a generated one is used")
+            raw = self._free_id(f"{what}_{path[-1]}")
         elif raw in self.ids:
-            new = self._free(raw)
-            self._report(
+            new = self._free_id(raw)
+            self._report_fault(
                 RepeatedId,
-                f"{self._called(path)} has the id `{raw}`, which {self._called(self.ids[raw])} "
+                f"{self._name_item(path)} has the id `{raw}`, which "
+                f"{self._name_item(self.ids[raw])} "
                 "already has",
                 path,
                 f"give one of them another id; this one is read as `{new}`",
@@ -210,38 +219,38 @@ class Reader:
         self.ids[raw] = path
         return raw
 
-    def _called(self, path: Path) -> str:
+    def _name_item(self, path: Path) -> str:
         """The element at a path by its name in the file, else by the path."""
         name = self.document.root.find(path).members.get("name")
         text = one_line(name.value) if name is not None and isinstance(name.value, str) else ""
         return f"`{text}`" if text else json_path(path)
 
-    def _free(self, wanted: str) -> str:
+    def _free_id(self, wanted: str) -> str:
         candidate, number = wanted, 2
         while candidate in self.ids:
             candidate = f"{wanted}__{number}"
             number += 1
         return candidate
 
-    def _missing(self, path: Path, key: str, help: str) -> None:
-        self._report(MissingKey, f"{json_path(path)} has no `{key}`", path, help)
+    def _report_missing(self, path: Path, key: str, help: str) -> None:
+        self._report_fault(MissingKey, f"{json_path(path)} has no `{key}`", path, help)
 
     # -- elements -------------------------------------------------------------------------------
 
-    def _type(self, path: Path, item: JsonNode, kind: str) -> str:
-        found = self._text(path, item, "type")
-        if found is None:
+    def _read_type(self, path: Path, item: JsonNode, kind: str) -> str:
+        type_text = self._read_text(path, item, "type")
+        if type_text is None:
             if "type" not in item.members:
-                self._missing(path, "type", "give it one of PME's types")
+                self._report_missing(path, "type", "give it one of PME's types")
             return "Task" if kind == "tasks" else ""
-        return found.strip()
+        return type_text.strip()
 
-    def _unknown(self, path: Path, item: JsonNode, args: dict[str, Any]) -> Opaque:
-        found = item.members.get("type")
-        if found is not None and isinstance(found.value, str):
-            self._report(
+    def _read_unknown(self, path: Path, item: JsonNode, args: dict[str, Any]) -> Opaque:
+        type_node = item.members.get("type")
+        if type_node is not None and isinstance(type_node.value, str):
+            self._report_fault(
                 UnknownElementType,
-                f"{json_path((*path, 'type'))} is `{found.value}`, which PME does not have "
+                f"{json_path((*path, 'type'))} is `{type_node.value}`, which PME does not have "
                 f"for {path[0]}",
                 (*path, "type"),
                 "use one of PME's types",
@@ -250,33 +259,35 @@ class Reader:
         text = self.document.text[item.start : item.end]
         return Opaque(tag=f"{{{PME}}}{str(path[0])[:-1]}", payload=text, **args)
 
-    def _flow(self, path: Path, item: JsonNode) -> Flow:
-        args = self._arguments(
+    def _read_flow(self, path: Path, item: JsonNode) -> Flow:
+        args = self._read_arguments(
             path, item, ("id", "name", "sourceRef", "targetRef", "condition"), "sequenceFlow"
         )
-        label = self._text(path, item, "condition")
+        label = self._read_text(path, item, "condition")
         if label:
             args["name"] = label
-        return Flow(**self._ends(path, item), **args)
+        return Flow(**self._read_ends(path, item), **args)
 
-    def _message(self, path: Path, item: JsonNode) -> MessageFlow:
-        args = self._arguments(path, item, ("id", "name", "sourceRef", "targetRef"), "messageFlow")
-        ends = self._ends(path, item)
+    def _read_message(self, path: Path, item: JsonNode) -> MessageFlow:
+        args = self._read_arguments(
+            path, item, ("id", "name", "sourceRef", "targetRef"), "messageFlow"
+        )
+        ends = self._read_ends(path, item)
         for key, end in (("sourceRef", ends["source"]), ("targetRef", ends["target"])):
             if end and end not in self.ids:
-                self._lost((*path, key), end)
+                self._report_lost((*path, key), end)
         return MessageFlow(**ends, **args)
 
-    def _ends(self, path: Path, item: JsonNode) -> dict[str, Any]:
-        found = {}
+    def _read_ends(self, path: Path, item: JsonNode) -> dict[str, Any]:
+        ends = {}
         for end, key in (("source", "sourceRef"), ("target", "targetRef")):
             if key not in item.members:
-                self._missing(path, key, "specify the element that it belongs to")
-            found[end] = (self._text(path, item, key) or "").strip()
-        return found
+                self._report_missing(path, key, "specify the element that it belongs to")
+            ends[end] = (self._read_text(path, item, key) or "").strip()
+        return ends
 
-    def _lost(self, path: Path, name: str) -> None:
-        self._report(
+    def _report_lost(self, path: Path, name: str) -> None:
+        self._report_fault(
             LostReference,
             f"{json_path(path)} is `{name}`, but no element has this id",
             path,
@@ -285,31 +296,35 @@ class Reader:
 
     # -- pools and processes --------------------------------------------------------------------
 
-    def _pools(self, flows: bool) -> tuple[list[Pool], list[tuple[str, list[str], list[Lane]]]]:
+    def _read_pools(
+        self, flows: bool
+    ) -> tuple[list[Pool], list[tuple[str, list[str], list[Lane]]]]:
         """Pools, and for each process its id, nodes and lanes."""
         pools: list[Pool] = []
         groups: list[tuple[str, list[str], list[Lane]]] = []
         taken: set[str] = set()
-        for path, item in self._items(("pools",), self.document.root):
-            args = self._arguments(path, item, ("id", "name", "lanes", "elemRefs"), "pool")
-            members = self._members(path, item, taken)
+        for path, item in self._list_items(("pools",), self.document.root):
+            args = self._read_arguments(path, item, ("id", "name", "lanes", "elemRefs"), "pool")
+            members = self._read_members(path, item, taken)
             lanes: list[Lane] = []
             set_name = f"LaneSet_{len(groups) + 1}"
-            for lane_path, lane in self._items((*path, "lanes"), item):
-                lane_args = self._arguments(lane_path, lane, ("id", "name", "elemRefs"), "lane")
-                inside = self._members(lane_path, lane, taken)
+            for lane_path, lane in self._list_items((*path, "lanes"), item):
+                lane_args = self._read_arguments(
+                    lane_path, lane, ("id", "name", "elemRefs"), "lane"
+                )
+                inside = self._read_members(lane_path, lane, taken)
                 members.extend(inside)
                 lanes.append(Lane(members=tuple(inside), lane_set=set_name, **lane_args))
             process = None
             if members or lanes:
-                process = self._free(f"Process_{len(groups) + 1}")
+                process = self._free_id(f"Process_{len(groups) + 1}")
                 self.ids[process] = path
                 groups.append((process, members, lanes))
             pools.append(Pool(process=process, **args))
         rest = [name for name in self.nodes if name not in taken]
         if rest and pools:
             for name in rest:
-                self._report(
+                self._report_fault(
                     LostReference,
                     f"`{self.nodes[name].label}` is in no pool although the model has pools",
                     self.ids[name],
@@ -317,18 +332,18 @@ class Reader:
                     name,
                 )
         if rest or not pools or (flows and not groups):
-            process = self._free(f"Process_{len(groups) + 1}")
+            process = self._free_id(f"Process_{len(groups) + 1}")
             self.ids[process] = ()
             groups.append((process, rest, []))
         return pools, groups
 
-    def _members(self, path: Path, item: JsonNode, taken: set[str]) -> list[str]:
-        found = []
-        for where, name in self._texts(path, item, "elemRefs"):
+    def _read_members(self, path: Path, item: JsonNode, taken: set[str]) -> list[str]:
+        members = []
+        for where, name in self._read_texts(path, item, "elemRefs"):
             if name not in self.nodes:
-                self._lost(where, name)
+                self._report_lost(where, name)
             elif name in taken:
-                self._report(
+                self._report_fault(
                     LostReference,
                     f"{json_path(where)} is `{name}`, which is already in another pool or lane",
                     where,
@@ -337,10 +352,10 @@ class Reader:
                 )
             else:
                 taken.add(name)
-                found.append(name)
-        return found
+                members.append(name)
+        return members
 
-    def _processes(
+    def _build_processes(
         self, groups: list[tuple[str, list[str], list[Lane]]], flows: list[Flow]
     ) -> tuple[Process, ...]:
         """Nodes in the order of the file; a flow is where its source is, else its target, else
@@ -368,15 +383,15 @@ class Reader:
         )
 
 
-def _task(kind: str, args: dict[str, Any]) -> Task | None:
+def _build_task(kind: str, args: dict[str, Any]) -> Task | None:
     return Task(task_type=_TASKS[kind], **args) if kind in _TASKS else None
 
 
-def _gateway(kind: str, args: dict[str, Any]) -> Gateway | None:
+def _build_gateway(kind: str, args: dict[str, Any]) -> Gateway | None:
     return Gateway(gateway_kind=_GATEWAYS[kind], **args) if kind in _GATEWAYS else None
 
 
-def _event(kind: str, args: dict[str, Any]) -> Event | None:
+def _build_event(kind: str, args: dict[str, Any]) -> Event | None:
     match = _EVENT.fullmatch(kind)
     if match is None:
         return None
@@ -385,8 +400,8 @@ def _event(kind: str, args: dict[str, Any]) -> Event | None:
     if where == "Intermediate":
         throws = way == "Throwing" or trigger in ("None", "Escalation", "Compensation")
         position = "throw" if throws else "catch"
-    found = _TRIGGERS[position].get(trigger)
-    if found is None or (way is not None and where != "Intermediate"):
+    event_kind = _TRIGGERS[position].get(trigger)
+    if event_kind is None or (way is not None and where != "Intermediate"):
         return None
-    definitions = (EventDefinition(kind=found),) if found else ()  # type: ignore[arg-type]
+    definitions = (EventDefinition(kind=event_kind),) if event_kind else ()  # type: ignore[arg-type]
     return Event(position=position, definitions=definitions, **args)

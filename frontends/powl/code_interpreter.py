@@ -81,8 +81,8 @@ class CodeInterpreter:
             raise PowlError("the code is too long")
         try:
             for statement in tree.body:
-                self._statement(statement)
-            return self._result()
+                self._run_statement(statement)
+            return self._find_result()
         except RecursionError:
             raise PowlError("the code is nested too deeplyly") from None
 
@@ -92,150 +92,154 @@ class CodeInterpreter:
         labels = {activity.label for activity in activities(powl)}
         return [activity for activity in self.made if activity.label not in labels]
 
-    def _loc(self, node: ast.AST) -> SourceLocation:
+    def _locate(self, node: ast.AST) -> SourceLocation:
         line, column = getattr(node, "lineno", None), getattr(node, "col_offset", -1)
         return SourceLocation(file=self._file, line=line, column=column + 1 or None)
 
-    def _fail(self, node: ast.AST, message: str) -> PowlError:
-        return PowlError(message, self._loc(node))
+    def _build_error(self, node: ast.AST, message: str) -> PowlError:
+        return PowlError(message, self._locate(node))
 
     # -- statements ---------------------------------------------------------------------------
 
-    def _statement(self, node: ast.stmt) -> None:
+    def _run_statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Import() | ast.ImportFrom() | ast.Pass():
                 return  # what the code would import is known here, or not understood below
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self._assign(name, self._value(value))
+                self._assign_name(name, self._read_value(value))
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                self._assign(name, self._value(value))
+                self._assign_name(name, self._read_value(value))
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(
                 targets
             ) == len(values) and all(isinstance(t, ast.Name) for t in targets):
-                found = [self._value(value) for value in values]
-                for target, one in zip(targets, found, strict=True):
+                results = [self._read_value(value) for value in values]
+                for target, result in zip(targets, results, strict=True):
                     assert isinstance(target, ast.Name)
-                    self._assign(target.id, one)
+                    self._assign_name(target.id, result)
             case ast.Expr(value=ast.Constant()):
                 return  # a docstring
             case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
                 return  # prints nothing: its arguments are not looked at
             case ast.Expr(value=value):
-                self._value(value)
+                self._read_value(value)
             case _:
-                raise self._fail(
+                raise self._build_error(
                     node, f"`{type(node).__name__}` statements are not supported in POWL code"
                 )
 
-    def _assign(self, name: str, value: Any) -> None:
+    def _assign_name(self, name: str, value: Any) -> None:
         self._names[name] = value
         if isinstance(value, Powl | _Order):
             self._last = name
 
-    def _result(self) -> Powl:
+    def _find_result(self) -> Powl:
         for name in (*_RESULTS, self._last or ""):
-            found = self._names.get(name)
-            if isinstance(found, Powl | _Order):
-                made = self._finished(found, {})
-                check_size(made)
-                return made
+            candidate = self._names.get(name)
+            if isinstance(candidate, Powl | _Order):
+                finished = self._finish_value(candidate, {})
+                check_size(finished)
+                return finished
         raise PowlError("the code builds no model")
 
-    def _finished(self, value: Any, seen: dict[int, Powl]) -> Powl:
+    def _finish_value(self, value: Any, seen: dict[int, Powl]) -> Powl:
         """The value with orders under construction made whole, at every level."""
         if id(value) in seen:
             return seen[id(value)]
-        made: Powl
+        finished: Powl
         match value:
             case _Order():
                 seen[id(value)] = Silent()  # an order within itself is found as a cycle below
-                nodes = [self._finished(node, seen) for node in value.nodes]
-                made = partial_order(nodes, self._edges(value), value.loc)
+                nodes = [self._finish_value(node, seen) for node in value.nodes]
+                finished = partial_order(nodes, self._order_edges(value), value.loc)
             case Choice():
-                made = replace(
-                    value, children=tuple(self._finished(c, seen) for c in value.children)
+                finished = replace(
+                    value, children=tuple(self._finish_value(c, seen) for c in value.children)
                 )
             case Loop():
-                do, redo = self._finished(value.do, seen), self._finished(value.redo, seen)
-                made = replace(value, do=do, redo=redo)
+                do, redo = self._finish_value(value.do, seen), self._finish_value(value.redo, seen)
+                finished = replace(value, do=do, redo=redo)
             case PartialOrder():
-                made = replace(value, nodes=tuple(self._finished(n, seen) for n in value.nodes))
+                finished = replace(
+                    value, nodes=tuple(self._finish_value(n, seen) for n in value.nodes)
+                )
             case _:
-                made = value
-        seen[id(value)] = made
-        return made
+                finished = value
+        seen[id(value)] = finished
+        return finished
 
-    def _edges(self, order: _Order) -> list[tuple[int, int]]:
+    def _order_edges(self, order: _Order) -> list[tuple[int, int]]:
         at = {id(node): number for number, node in enumerate(order.nodes)}
-        found = []
+        edges = []
         for before, after in order.edges:
             if id(before) not in at or id(after) not in at:
                 raise PowlError(
                     "an order has an edge from or to something that is not one of its nodes",
                     order.loc,
                 )
-            found.append((at[id(before)], at[id(after)]))
-        return found
+            edges.append((at[id(before)], at[id(after)]))
+        return edges
 
     # -- values -------------------------------------------------------------------------------
 
-    def _value(self, node: ast.expr) -> Any:
+    def _read_value(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=str() | None | int() | float()):
                 return node.value
             case ast.Name(id=name):
                 return self._names.get(name, _Named(name))
             case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
-                return [self._value(item) for item in elts]
+                return [self._read_value(item) for item in elts]
             case ast.Attribute(attr=attribute):
                 return _Named(attribute)
             case ast.Call():
-                return self._call(node)
+                return self._read_call(node)
             case _:
-                raise self._fail(node, f"`{type(node).__name__}` is not supported in POWL code")
+                raise self._build_error(
+                    node, f"`{type(node).__name__}` is not supported in POWL code"
+                )
 
-    def _call(self, node: ast.Call) -> Any:
+    def _read_call(self, node: ast.Call) -> Any:
         match node.func:
             case ast.Name(id=name):
                 owner = None
             case ast.Attribute(attr=name, value=ast.Attribute(attr="order", value=inner)):
-                owner = self._value(inner)
+                owner = self._read_value(inner)
                 if name != "add_edge" or not isinstance(owner, _Order) or len(node.args) != 2:
-                    raise self._fail(node, f"`order.{name}` is not supported in POWL code")
-                before, after = (self._value(a) for a in node.args)
+                    raise self._build_error(node, f"`order.{name}` is not supported in POWL code")
+                before, after = (self._read_value(a) for a in node.args)
                 owner.edges.append((before, after))
                 return None
             case ast.Attribute(attr=name, value=inner):
-                owner = self._value(inner)
+                owner = self._read_value(inner)
             case _:
-                raise self._fail(node, "this call is not supported in POWL code")
+                raise self._build_error(node, "this call is not supported in POWL code")
         if name in ("ModelGenerator", "Generator", "PowlGenerator"):
             return _Named("generator")
         if name == "copy" and isinstance(owner, Powl):
             return replace(owner)
         call = _CALLS.get(name)
         if call is None:
-            raise self._fail(node, f"the call of `{name}` is not supported in POWL code")
+            raise self._build_error(node, f"the call of `{name}` is not supported in POWL code")
         positional: list[Any] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
-                several = self._value(argument.value)
+                several = self._read_value(argument.value)
                 if not isinstance(several, list):
-                    raise self._fail(argument, "`*` is used with a value that is not a list")
+                    raise self._build_error(argument, "`*` is used with a value that is not a list")
                 positional += several
             else:
-                positional.append(self._value(argument))
-        named = {k.arg: self._value(k.value) for k in node.keywords if k.arg is not None}
-        made = call(self, positional, named, self._loc(node))
-        if isinstance(made, Activity):
-            self.made.append(made)
-        return made
+                positional.append(self._read_value(argument))
+        named = {k.arg: self._read_value(k.value) for k in node.keywords if k.arg is not None}
+        result = call(self, positional, named, self._locate(node))
+        if isinstance(result, Activity):
+            self.made.append(result)
+        return result
 
 
 Arguments = Mapping[str, Any]
 
 
-def _part(value: Any, loc: SourceLocation) -> Any:
+def _read_part(value: Any, loc: SourceLocation) -> Any:
     """A part of a model: `None` is a silent step, a text an activity."""
     if value is None:
         return Silent()
@@ -243,14 +247,14 @@ def _part(value: Any, loc: SourceLocation) -> Any:
         return Activity(" ".join(value.split()), loc=loc)
     if isinstance(value, Powl | _Order):
         return value
-    raise PowlError(f"{_shown(value)} is not part of a POWL model", loc)
+    raise PowlError(f"{_show_value(value)} is not part of a POWL model", loc)
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     return f"`{value.text}`" if isinstance(value, _Named) else f"a `{type(value).__name__}`"
 
 
-def _take(given: list[Any], named: Arguments, *names: str) -> list[Any]:
+def _take_arguments(given: list[Any], named: Arguments, *names: str) -> list[Any]:
     """The arguments by position or by name; missing ones are `None`."""
     return [
         given[n]
@@ -260,10 +264,12 @@ def _take(given: list[Any], named: Arguments, *names: str) -> list[Any]:
     ]
 
 
-def _activity(
+def _build_activity(
     reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
 ) -> Powl:
-    label, pool, lane = _take(given, named, "label|name|activity", "pool", "lane|role|actor")
+    label, pool, lane = _take_arguments(
+        given, named, "label|name|activity", "pool", "lane|role|actor"
+    )
     if label is None:
         return Silent()
     if not isinstance(label, str) or not label.strip():
@@ -272,57 +278,65 @@ def _activity(
     return Activity(texts[0], texts[1], texts[2], loc)
 
 
-def _silent(
+def _build_silent(
     reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
 ) -> Powl:
     return Silent()
 
 
-def _xor(reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation) -> Powl:
+def _build_xor(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> Powl:
     parts = given[0] if len(given) == 1 and isinstance(given[0], list) else given
     parts = parts or named.get("children") or []
     if not isinstance(parts, list) or not parts:
         raise PowlError("a choice has no children", loc)
-    return Choice(tuple(_part(p, loc) for p in parts))
+    return Choice(tuple(_read_part(p, loc) for p in parts))
 
 
-def _loop(reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation) -> Powl:
-    do, redo = _take(given, named, "do", "redo")
-    return Loop(_part(do, loc), _part(redo, loc))
+def _build_loop(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> Powl:
+    do, redo = _take_arguments(given, named, "do", "redo")
+    return Loop(_read_part(do, loc), _read_part(redo, loc))
 
 
 def _self_loop(
     reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
 ) -> Powl:
-    return Loop(_part(_take(given, named, "x|do")[0], loc), Silent())
+    return Loop(_read_part(_take_arguments(given, named, "x|do")[0], loc), Silent())
 
 
-def _skip(reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation) -> Powl:
-    return Choice((_part(_take(given, named, "x")[0], loc), Silent()))
+def _build_skip(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> Powl:
+    return Choice((_read_part(_take_arguments(given, named, "x")[0], loc), Silent()))
 
 
-def _sequence(
+def _build_sequence(
     reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
 ) -> _Order:
-    parts = [_part(p, loc) for p in (given[0] if given and isinstance(given[0], list) else given)]
+    parts = [
+        _read_part(p, loc) for p in (given[0] if given and isinstance(given[0], list) else given)
+    ]
     return _Order(parts, list(pairwise(parts)), loc)
 
 
-def _dependencies(
+def _build_dependencies(
     reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
 ) -> _Order:
     """`partial_order(dependencies=[(a, b, c), (d,)])`: chains; the rest is left out."""
-    chains, nodes = _take(given, named, "dependencies|order", "nodes")
+    chains, nodes = _take_arguments(given, named, "dependencies|order", "nodes")
     if not isinstance(chains, list):
         raise PowlError("a partial order has no list of dependencies", loc)
-    order = _Order([_part(node, loc) for node in nodes or ()], loc=loc)
+    order = _Order([_read_part(node, loc) for node in nodes or ()], loc=loc)
     known = {id(node) for node in order.nodes}
     for chain in chains:
-        row = [_part(one, loc) for one in (chain if isinstance(chain, list) else [chain])]
-        for one in row:
-            if id(one) not in known:
-                known.add(id(one))
-                order.nodes.append(one)
+        row = [_read_part(step, loc) for step in (chain if isinstance(chain, list) else [chain])]
+        for step in row:
+            if id(step) not in known:
+                known.add(id(step))
+                order.nodes.append(step)
         order.edges += list(pairwise(row))
     return order
 
@@ -330,30 +344,32 @@ def _dependencies(
 def _strict_order(
     reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
 ) -> _Order:
-    nodes = _take(given, named, "nodes")[0]
+    nodes = _take_arguments(given, named, "nodes")[0]
     if not isinstance(nodes, list):
         raise PowlError("a partial order has no list of nodes", loc)
-    return _Order([_part(node, loc) for node in nodes], loc=loc)
+    return _Order([_read_part(node, loc) for node in nodes], loc=loc)
 
 
-def _operator(
+def _build_operator(
     reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
 ) -> Powl:
-    operator, parts = _take(given, named, "operator", "children")
+    operator, parts = _take_arguments(given, named, "operator", "children")
     if not isinstance(operator, _Named) or not isinstance(parts, list):
         raise PowlError("an operator has no name or no children", loc)
     if operator.text == "XOR":
-        return _xor(reader, parts, {}, loc)
+        return _build_xor(reader, parts, {}, loc)
     if operator.text == "LOOP" and len(parts) == 2:
-        return Loop(_part(parts[0], loc), _part(parts[1], loc))
+        return Loop(_read_part(parts[0], loc), _read_part(parts[1], loc))
     raise PowlError(f"`{operator.text}` with {len(parts)} children is not a POWL operator", loc)
 
 
 _CALLS: Mapping[str, Callable[[CodeInterpreter, list[Any], Arguments, SourceLocation], Any]] = {
-    "activity": _activity, "Transition": _activity, "Activity": _activity,
-    "silent_transition": _silent, "silent": _silent, "SilentTransition": _silent, "tau": _silent,
-    "xor": _xor, "choice": _xor, "exclusive_choice": _xor,
-    "loop": _loop, "do_redo": _loop, "self_loop": _self_loop, "skip": _skip,
-    "sequence": _sequence, "partial_order": _dependencies, "StrictPartialOrder": _strict_order,
-    "OperatorPOWL": _operator,
+    "activity": _build_activity, "Transition": _build_activity, "Activity": _build_activity,
+    "silent_transition": _build_silent, "silent": _build_silent, "SilentTransition": _build_silent,
+    "tau": _build_silent,
+    "xor": _build_xor, "choice": _build_xor, "exclusive_choice": _build_xor,
+    "loop": _build_loop, "do_redo": _build_loop, "self_loop": _self_loop, "skip": _build_skip,
+    "sequence": _build_sequence, "partial_order": _build_dependencies,
+    "StrictPartialOrder": _strict_order,
+    "OperatorPOWL": _build_operator,
 }  # fmt: skip

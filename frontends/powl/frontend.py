@@ -44,7 +44,7 @@ class PowlFrontend(Frontend):
         from orgflow.frontends.powl.build import build_model
 
         try:
-            name, powl = self._read(source, ctx)
+            name, powl = self._read_powl(source, ctx)
             return build_model(powl, name, source.path)
         except PowlError as error:
             ctx.emit(
@@ -55,7 +55,7 @@ class PowlFrontend(Frontend):
             )
             return None
 
-    def _read(self, source: SourceFile, ctx: PassContext) -> tuple[str, Powl]:
+    def _read_powl(self, source: SourceFile, ctx: PassContext) -> tuple[str, Powl]:
         """The name and the tree. Raises `PowlError`."""
         from orgflow.backends.powl.format import PowlError, check_size
         from orgflow.frontends.powl.code_interpreter import CodeInterpreter

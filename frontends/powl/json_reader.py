@@ -42,22 +42,24 @@ class JsonReader:
         """The name of the model, and the model."""
         root = self._document.root
         if isinstance(root.value, dict) and "model" in root.members:
-            return self._text(root, "name"), self._node(root.members["model"], "$.model", 0)
-        return "", self._node(root, "$", 0)
+            return self._read_text(root, "name"), self._read_node(
+                root.members["model"], "$.model", 0
+            )
+        return "", self._read_node(root, "$", 0)
 
-    def _loc(self, node: JsonNode, path: str) -> SourceLocation:
+    def _node_location(self, node: JsonNode, path: str) -> SourceLocation:
         return self._document.loc(node, path)
 
-    def _text(self, node: JsonNode, key: str) -> str:
-        found = node.members.get(key)
-        if found is None or found.value is None:
+    def _read_text(self, node: JsonNode, key: str) -> str:
+        text_node = node.members.get(key)
+        if text_node is None or text_node.value is None:
             return ""
-        if not isinstance(found.value, str):
-            raise PowlError(f"`{key}` is no text", self._loc(found, key))
-        return " ".join(found.value.split())
+        if not isinstance(text_node.value, str):
+            raise PowlError(f"`{key}` is no text", self._node_location(text_node, key))
+        return " ".join(text_node.value.split())
 
-    def _node(self, node: JsonNode, path: str, depth: int) -> Powl:
-        loc = self._loc(node, path)
+    def _read_node(self, node: JsonNode, path: str, depth: int) -> Powl:
+        loc = self._node_location(node, path)
         if depth > MAX_DEPTH:
             raise PowlError(f"the model is nested more than {MAX_DEPTH} levels deep", loc)
         if node.value is None:
@@ -66,76 +68,81 @@ class JsonReader:
             return Activity(" ".join(node.value.split()), loc=loc)
         if not isinstance(node.value, dict):
             raise PowlError("this is not an object with a `type`", loc)
-        written = self._text(node, "type")
+        written = self._read_text(node, "type")
         kind = _ALIASES.get(written.lower().replace("_", "-").replace(" ", "-").strip("-"))
         kind = kind or _ALIASES.get(written.lower().replace("_", "").replace("-", ""))
         match kind:
             case "activity":
-                return self._activity(node, loc)
+                return self._read_activity(node, loc)
             case "silent":
                 return Silent()
             case "choice":
-                parts = self._children(node, path, depth, "children")
+                parts = self._read_children(node, path, depth, "children")
                 if not parts:
                     raise PowlError("a choice has no children", loc)
                 given = node.members["children"].items
-                conditions = tuple(self._condition(item) for item in given)
-                return Choice(tuple(parts), conditions, self._text(node, "name"))
+                conditions = tuple(self._read_condition(item) for item in given)
+                return Choice(tuple(parts), conditions, self._read_text(node, "name"))
             case "loop":
                 if "do" not in node.members:
                     raise PowlError("a loop has no `do`", loc)
                 do, redo = (
-                    self._node(node.members[key], f"{path}.{key}", depth + 1)
+                    self._read_node(node.members[key], f"{path}.{key}", depth + 1)
                     if key in node.members else Silent()
                     for key in ("do", "redo")
                 )  # fmt: skip
-                again, leave = self._text(node, "again"), self._text(node, "leave")
-                return Loop(do, redo, again, leave, self._text(node, "name"))
+                again, leave = self._read_text(node, "again"), self._read_text(node, "leave")
+                return Loop(do, redo, again, leave, self._read_text(node, "name"))
             case "sequence" | "parallel":
-                parts = self._children(node, path, depth, "children")
+                parts = self._read_children(node, path, depth, "children")
                 row = [(n, n + 1) for n in range(len(parts) - 1)] if kind == "sequence" else []
                 return partial_order(parts, row, loc)
             case "partial-order":
-                return self._order(node, path, depth, loc)
+                return self._read_order(node, path, depth, loc)
             case _:
                 raise PowlError(f"`{written or 'none'}` is not a POWL type", loc)
 
-    def _activity(self, node: JsonNode, loc: SourceLocation) -> Activity:
-        label = self._text(node, "label") or self._text(node, "name")
+    def _read_activity(self, node: JsonNode, loc: SourceLocation) -> Activity:
+        label = self._read_text(node, "label") or self._read_text(node, "name")
         if not label:
             raise PowlError("an activity has no `label`", loc)
-        lane = self._text(node, "lane") or self._text(node, "actor")
-        return Activity(label, lane, self._text(node, "pool"), loc)
+        lane = self._read_text(node, "lane") or self._read_text(node, "actor")
+        return Activity(label, lane, self._read_text(node, "pool"), loc)
 
-    def _condition(self, node: JsonNode) -> str:
-        return self._text(node, "condition") if isinstance(node.value, dict) else ""
+    def _read_condition(self, node: JsonNode) -> str:
+        return self._read_text(node, "condition") if isinstance(node.value, dict) else ""
 
-    def _children(self, node: JsonNode, path: str, depth: int, key: str) -> list[Powl]:
+    def _read_children(self, node: JsonNode, path: str, depth: int, key: str) -> list[Powl]:
         held = node.members.get(key)
         if held is None or not isinstance(held.value, list):
-            raise PowlError(f"the list `{key}` is missing", self._loc(node, path))
+            raise PowlError(f"the list `{key}` is missing", self._node_location(node, path))
         return [
-            self._node(item, f"{path}.{key}[{n}]", depth + 1) for n, item in enumerate(held.items)
+            self._read_node(item, f"{path}.{key}[{n}]", depth + 1)
+            for n, item in enumerate(held.items)
         ]
 
-    def _order(self, node: JsonNode, path: str, depth: int, loc: SourceLocation) -> PartialOrder:
-        parts = self._children(node, path, depth, "nodes")
+    def _read_order(
+        self, node: JsonNode, path: str, depth: int, loc: SourceLocation
+    ) -> PartialOrder:
+        parts = self._read_children(node, path, depth, "nodes")
         names: dict[Any, int] = {}
         for number, item in enumerate(node.members["nodes"].items):
             name = item.members.get("id")
             if name is not None and isinstance(name.value, str | int):
                 if name.value in names:
-                    raise PowlError(f"two nodes have the id `{name.value}`", self._loc(name, path))
+                    raise PowlError(
+                        f"two nodes have the id `{name.value}`", self._node_location(name, path)
+                    )
                 names[name.value] = number
         edges: list[tuple[int, int]] = []
         held = node.members.get("order") or node.members.get("edges")
         for item in held.items if held is not None else ():
             chain = item.value if isinstance(item.value, list) else [item.value]
-            steps = [self._number(one, names, len(parts), item, path) for one in chain]
+            steps = [self._find_number(step, names, len(parts), item, path) for step in chain]
             edges += list(pairwise(steps))
         return partial_order(parts, edges, loc)
 
-    def _number(
+    def _find_number(
         self, name: Any, names: dict[Any, int], count: int, node: JsonNode, path: str
     ) -> int:
         """The node that an order names by its id or, where it has none, by its number from 0."""
@@ -144,7 +151,9 @@ class JsonReader:
             return names[name]
         if hashable and isinstance(name, int) and not names and 0 <= name < count:
             return name
-        raise PowlError(f"an order refers to `{name}`, which is not a node", self._loc(node, path))
+        raise PowlError(
+            f"an order refers to `{name}`, which is not a node", self._node_location(node, path)
+        )
 
 
 def powl_schema() -> dict[str, Any]:
@@ -153,7 +162,9 @@ def powl_schema() -> dict[str, Any]:
     label = {"type": "string", "pattern": r"\S"}
     node = {"$ref": "#/$defs/node"}
 
-    def kind(name: str, properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    def kind_schema(
+        name: str, properties: dict[str, Any], required: Sequence[str]
+    ) -> dict[str, Any]:
         shared = {"type": {"const": name}, "id": {"type": ["string", "integer"]}, "condition": text}
         return {
             "type": "object",
@@ -175,17 +186,19 @@ def powl_schema() -> dict[str, Any]:
         "$defs": {
             "node": {
                 "oneOf": [
-                    kind("activity", {"label": label, "lane": text, "pool": text}, ["label"]),
-                    kind("silent", {}, []),
-                    kind("choice", {"children": some, "name": text}, ["children"]),
-                    kind(
+                    kind_schema(
+                        "activity", {"label": label, "lane": text, "pool": text}, ["label"]
+                    ),
+                    kind_schema("silent", {}, []),
+                    kind_schema("choice", {"children": some, "name": text}, ["children"]),
+                    kind_schema(
                         "loop",
                         {"do": node, "redo": node, "again": text, "leave": text, "name": text},
                         ["do"],
                     ),
-                    kind("sequence", {"children": nodes}, ["children"]),
-                    kind("parallel", {"children": nodes}, ["children"]),
-                    kind(
+                    kind_schema("sequence", {"children": nodes}, ["children"]),
+                    kind_schema("parallel", {"children": nodes}, ["children"]),
+                    kind_schema(
                         "partial-order",
                         {"nodes": nodes, "order": {"type": "array", "items": row}},
                         ["nodes"],

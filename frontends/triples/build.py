@@ -43,30 +43,31 @@ class _Builder:
         plain = {n.key for n in steps}
         flows = [f for f in graph.flows if f.source in plain and f.target in plain]
         flows = list({(f.source, f.target, f.label): f for f in flows}.values())  # each once
-        asked = self._questions(steps, flows)
+        asked = self._deciding_steps(steps, flows)
         for node in steps:
-            self._add(node)
+            self._add_node(node)
         for node in asked:
             self._nodes.append(
                 Gateway(
-                    id=self._id(f"{node.key} decides"),
+                    id=self._free_id(f"{node.key} decides"),
                     gateway_kind="exclusive",
-                    loc=self._loc(node.line),
+                    loc=self._line_location(node.line),
                 )
             )
             self._ids[f"{node.key} decides"] = self._nodes[-1].id
-        self._connect(steps, flows, {n.key for n in asked})
-        objects, links, artifacts = self._constraints()
+        self._connect_steps(steps, flows, {n.key for n in asked})
+        objects, links, artifacts = self._build_constraints()
         process = Process(
-            id="process", nodes=tuple(self._nodes), flows=tuple(self._flows), lanes=self._lanes(),
+            id="process", nodes=tuple(self._nodes), flows=tuple(self._flows),
+            lanes=self._build_lanes(),
             data_objects=tuple(objects), data_flows=tuple(links), artifacts=tuple(artifacts),
         )  # fmt: skip
         return Model(id="model", source=self._file, processes=(process,))
 
-    def _loc(self, line: int) -> SourceLocation | None:
+    def _line_location(self, line: int) -> SourceLocation | None:
         return SourceLocation(file=self._file, line=line, column=1) if line else None
 
-    def _id(self, wanted: str) -> str:
+    def _free_id(self, wanted: str) -> str:
         """An id of letters, digits and underscores that is not taken."""
         base = "".join(c if c.isalnum() and c.isascii() else "_" for c in wanted)[:40].strip("_")
         base = base if base[:1].isalpha() else f"n_{base}"
@@ -76,19 +77,23 @@ class _Builder:
         self._used.add(id)
         return id
 
-    def _questions(self, steps: list[GraphNode], flows: list[GraphFlow]) -> list[GraphNode]:
+    def _deciding_steps(self, steps: list[GraphNode], flows: list[GraphFlow]) -> list[GraphNode]:
         """Steps with several flows behind them of which one has a condition: those decide."""
-        found = []
+        deciding = []
         for node in steps:
             behind = [f for f in flows if f.source == node.key]
             decides = len(behind) > 1 and any(f.label for f in behind)
             if decides and node.kind in ("task", "start"):
-                found.append(node)
-        return found
+                deciding.append(node)
+        return deciding
 
-    def _add(self, node: GraphNode) -> None:
-        id = self._ids[node.key] = self._id(node.key)
-        shared: dict[str, Any] = {"id": id, "name": node.name, "loc": self._loc(node.line)}
+    def _add_node(self, node: GraphNode) -> None:
+        id = self._ids[node.key] = self._free_id(node.key)
+        shared: dict[str, Any] = {
+            "id": id,
+            "name": node.name,
+            "loc": self._line_location(node.line),
+        }
         if node.sentences:
             shared["extra"] = ((SENTENCES, ",".join(map(str, node.sentences))),)
         match node.kind:
@@ -99,38 +104,40 @@ class _Builder:
             case _:
                 self._nodes.append(Gateway.validate({"gateway_kind": node.kind, **shared}))
 
-    def _flow(self, source: str, target: str, label: str = "", line: int = 0) -> None:
-        id = self._id(f"flow_{len(self._flows) + 1}")
+    def _add_flow(self, source: str, target: str, label: str = "", line: int = 0) -> None:
+        id = self._free_id(f"flow_{len(self._flows) + 1}")
         self._flows.append(
-            Flow(id=id, source=source, target=target, name=label, loc=self._loc(line))
+            Flow(id=id, source=source, target=target, name=label, loc=self._line_location(line))
         )
 
-    def _connect(self, steps: list[GraphNode], flows: list[GraphFlow], asked: set[str]) -> None:
+    def _connect_steps(
+        self, steps: list[GraphNode], flows: list[GraphFlow], asked: set[str]
+    ) -> None:
         for key in sorted(asked, key=list(self._ids).index):
-            self._flow(self._ids[key], self._ids[f"{key} decides"])
+            self._add_flow(self._ids[key], self._ids[f"{key} decides"])
         for flow in flows:
             source = f"{flow.source} decides" if flow.source in asked else flow.source
-            self._flow(self._ids[source], self._ids[flow.target], flow.label, flow.line)
+            self._add_flow(self._ids[source], self._ids[flow.target], flow.label, flow.line)
         targets = {f.target for f in flows}
         sources = {f.source for f in flows}
         inner = [n for n in steps if n.kind not in ("start", "end")]
         if not any(n.kind == "start" for n in steps):
             first = [n for n in inner if n.key not in targets] or inner[:1]
             for node in first:
-                id = self._id("start")
+                id = self._free_id("start")
                 self._nodes.insert(0, Event(id=id, position="start"))
-                self._flow(id, self._ids[node.key])
+                self._add_flow(id, self._ids[node.key])
         last = [n for n in inner if n.key not in sources]
         given = [n for n in steps if n.kind == "end"]
         for node in last:
             if len(given) == 1:
-                self._flow(self._ids[node.key], self._ids[given[0].key])
+                self._add_flow(self._ids[node.key], self._ids[given[0].key])
                 continue
-            id = self._id("end")
+            id = self._free_id("end")
             self._nodes.append(Event(id=id, position="end"))
-            self._flow(self._ids[node.key], id)
+            self._add_flow(self._ids[node.key], id)
 
-    def _lanes(self) -> tuple[Lane, ...]:
+    def _build_lanes(self) -> tuple[Lane, ...]:
         members: dict[str, list[str]] = {}
         names: dict[str, str] = {}
         for node in self._graph.nodes.values():
@@ -140,7 +147,7 @@ class _Builder:
                 members.setdefault(folded, []).append(self._ids[node.key])
         return tuple(
             Lane(
-                id=self._id(f"lane_{folded}"),
+                id=self._free_id(f"lane_{folded}"),
                 name=names[folded],
                 members=tuple(ids),
                 lane_set="lanes",
@@ -148,7 +155,7 @@ class _Builder:
             for folded, ids in members.items()
         )
 
-    def _constraints(self) -> tuple[list[DataObject], list[DataFlow], list[Artifact]]:
+    def _build_constraints(self) -> tuple[list[DataObject], list[DataFlow], list[Artifact]]:
         """Data objects with their associations, notes with theirs."""
         objects: list[DataObject] = []
         links: list[DataFlow] = []
@@ -156,10 +163,10 @@ class _Builder:
         ids: dict[str, str] = {}
         for node in self._graph.nodes.values():
             if node.kind == "data":
-                ids[node.key] = self._id(f"data_{node.name}")
+                ids[node.key] = self._free_id(f"data_{node.name}")
                 objects.append(DataObject(id=ids[node.key], name=node.name, data_kind="object"))
             elif node.kind == "note":
-                ids[node.key] = self._id(f"note_{node.name}")
+                ids[node.key] = self._free_id(f"note_{node.name}")
                 artifacts.append(
                     Artifact(id=ids[node.key], artifact_kind="annotation", text=node.name)
                 )
@@ -167,10 +174,10 @@ class _Builder:
             ends = [self._ids.get(key) or ids.get(key) or "" for key in (flow.source, flow.target)]
             kinds = {self._graph.nodes[key].kind for key in (flow.source, flow.target)}
             if "data" in kinds and "note" not in kinds:
-                id = self._id(f"uses_{len(links) + 1}")
+                id = self._free_id(f"uses_{len(links) + 1}")
                 links.append(DataFlow(id=id, source=ends[0], target=ends[1]))
             elif "note" in kinds:
-                id = self._id(f"link_{len(artifacts) + 1}")
+                id = self._free_id(f"link_{len(artifacts) + 1}")
                 artifacts.append(
                     Artifact(id=id, artifact_kind="association", source=ends[0], target=ends[1])
                 )

@@ -53,13 +53,13 @@ _SIGNS = {
 def read_chart(text: str) -> Graph:
     """The graph in a flowchart. Raises nothing: unsupported lines are in `unread`."""
     reader = _Reader()
-    for number, line in _lines(text):
+    for number, line in _read_lines(text):
         for statement in _STATEMENT.findall(line):
             reader.statement(number, statement.strip())
     return reader.finished()
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def _read_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines with their numbers, without front matter and directives; a text in backticks and
     quotes that goes over several lines is in one."""
     lines = text.splitlines()[:MAX_LINES]
@@ -96,27 +96,27 @@ class _Reader:
         group = _SUBGRAPH.match(text)
         if group is not None:
             label = group["label"] or f"{group['id'] or ''}{group['rest']}"
-            self._groups.append(_label(label))
+            self._groups.append(_plain_label(label))
             return
         if text == "end":
             if self._groups:
                 self._groups.pop()
             return
-        if not self._chain(number, text):
+        if not self._read_chain(number, text):
             several = _LISTED.search(_IN_BRACKETS.sub("", text)) is not None
             help = "join several nodes with `&`, as in `A --> B & C`" if several else ""
             self._graph.unread.append(Unread(number, help))
 
-    def _chain(self, number: int, text: str) -> bool:
+    def _read_chain(self, number: int, text: str) -> bool:
         """`A --> B & C -- text --> D`: every node is linked with every one of the next part."""
         at, before, label = 0, list[GraphNode](), ""
         while True:
             nodes: list[GraphNode] = []
             while True:
-                found = self._node(number, text, at)
-                if found is None:
+                node_there = self._read_node(number, text, at)
+                if node_there is None:
                     return False
-                node, at = found
+                node, at = node_there
                 nodes.append(node)
                 more = re.compile(r"\s*&\s*").match(text, at)
                 if more is None:
@@ -136,9 +136,9 @@ class _Reader:
             if link is None or not link[0].strip():
                 return not text[at:].strip()
             before, at = nodes, link.end()
-            label = _label(link["a"] or link["b"] or link["c"] or "")
+            label = _plain_label(link["a"] or link["b"] or link["c"] or "")
 
-    def _node(self, number: int, text: str, at: int) -> tuple[GraphNode, int] | None:
+    def _read_node(self, number: int, text: str, at: int) -> tuple[GraphNode, int] | None:
         """The node that begins at a place, and where it ends."""
         match = _ID.match(text, at)
         if match is None:
@@ -158,20 +158,20 @@ class _Reader:
                 end = text.find(closing, start)
                 if end < 0:
                     return None
-                self._shape(node, kind, _label(text[at + len(opening) : end]))
+                self._set_shape(node, kind, _plain_label(text[at + len(opening) : end]))
                 at = end + len(closing)
                 break
         if properties is not None:
             keys = {k: v.strip() for k, v in _KEY.findall(properties["keys"])}
             shape = keys.get("shape", "").strip('"')
             kind = _NAMED_SHAPES.get(shape, "task") if shape else node.kind
-            label = _label(keys["label"]) if "label" in keys else node.name
-            self._shape(node, kind, "" if kind == "event" and label == key else label)
+            label = _plain_label(keys["label"]) if "label" in keys else node.name
+            self._set_shape(node, kind, "" if kind == "event" and label == key else label)
             at = properties.end()
         classes = re.compile(r":::\w+").match(text, at)
         return node, classes.end() if classes is not None else at
 
-    def _shape(self, node: GraphNode, kind: str, label: str) -> None:
+    def _set_shape(self, node: GraphNode, kind: str, label: str) -> None:
         node.kind, node.name = kind, label
         if kind == "gateway":
             sign, _, rest = label.partition(" ")
@@ -204,7 +204,7 @@ class _Reader:
                     nodes[target].kind = "task"
 
 
-def _label(text: str) -> str:
+def _plain_label(text: str) -> str:
     """A label as people see it: without quotes, entities and line breaks."""
     plain = re.sub(r"<br\s*/?>", " ", text.strip().strip('"').strip("`"))
     plain = re.sub(r"#(\d+);", r"&#\1;", plain)

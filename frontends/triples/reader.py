@@ -134,7 +134,7 @@ class _Reader:
             return
         if ARROW.search(plain):
             try:
-                if not self._flows(number, plain):
+                if not self._read_flows(number, plain):
                     self.graph.unread.append(Unread(number))
             except _Ambiguous as ambiguous:
                 help = f"write each flow in its own line, or quote the name: {ambiguous}"
@@ -146,28 +146,28 @@ class _Reader:
             return
         declared = _DECLARED.match(plain)
         if declared is not None:
-            self._declared(number, declared["id"], declared["rest"])
+            self._read_declared(number, declared["id"], declared["rest"])
             return
         if not _EVENT.fullmatch(plain):
             self.graph.unread.append(Unread(number))
 
-    def _declared(self, number: int, id: str, rest: str) -> None:
+    def _read_declared(self, number: int, id: str, rest: str) -> None:
         """`T1 name | actor | s1,s2`: the order of the parts behind the name is free."""
         name, *parts = (clean(part) for part in rest.split("|"))
-        node = self._node(id, number)
+        node = self._find_node(id, number)
         node.line = node.line or number
         if node.kind in ("start", "end", "task") or name.lower() not in GATEWAY_WORDS:
             node.name = name
         for part in parts:
             if not part or part in ("-", "–", "none", "None"):
                 continue
-            found = sentence_numbers(part)
-            if found:
-                node.sentences = found
+            numbers = sentence_numbers(part)
+            if numbers:
+                node.sentences = numbers
             elif not node.actor:
                 node.actor = part
 
-    def _flows(self, number: int, text: str) -> bool:
+    def _read_flows(self, number: int, text: str) -> bool:
         """`A -> B`, `A -(label)-> B`, `A -> (label) B`, also several in a row."""
         parts: list[str] = []
         labels: list[str] = []
@@ -182,41 +182,43 @@ class _Reader:
         parts.append(text[at:])
         ends: list[list[_End]] = []
         for place, part in enumerate(parts):
-            found = self._ends(part, labelled=place > 0)
-            if not all(end.name for end in found):
+            names_there = self._read_ends(part, labelled=place > 0)
+            if not all(end.name for end in names_there):
                 return False
-            ends.append(found)
+            ends.append(names_there)
         for place, label_text in enumerate(labels):
             for source in ends[place]:
                 for target in ends[place + 1]:
-                    keys = [self._node(end.name, number).key for end in (source, target)]
+                    keys = [self._find_node(end.name, number).key for end in (source, target)]
                     label = clean(target.label or label_text)
                     self.graph.flows.append(GraphFlow(keys[0], keys[1], label, number))
         return True
 
-    def _ends(self, part: str, *, labelled: bool) -> list[_End]:
+    def _read_ends(self, part: str, *, labelled: bool) -> list[_End]:
         """The names between two arrows, with the conditions before them. Raises `_Ambiguous`."""
-        whole = _end(part, labelled=labelled)
+        whole = _read_end(part, labelled=labelled)
         if _QUOTED.fullmatch(part.strip(" ,;")):
             return [whole]
         pieces = _outside_brackets(part)
         if len(pieces) < 2:
             return [whole]
-        ends = [_end(piece, labelled=labelled) for piece in pieces]
+        ends = [_read_end(piece, labelled=labelled) for piece in pieces]
         if labelled and all(end.label for end in ends):
             return ends
         names = [end.name for end in ends]
-        listed = [bool(_SHORT_ID.fullmatch(name)) or _key(name) in self._known for name in names]
+        listed = [
+            bool(_SHORT_ID.fullmatch(name)) or _name_key(name) in self._known for name in names
+        ]
         if all(listed):
             return [end._replace(label=end.label or ends[0].label) for end in ends]
         if any(listed) and not re.search(r"\s+and\s+", part):
             raise _Ambiguous(f'"{whole.name}"')
         return [whole]
 
-    def _node(self, text: str, number: int) -> GraphNode:
+    def _find_node(self, text: str, number: int) -> GraphNode:
         """The node that a text names; made where it is new."""
         nodes = self.graph.nodes
-        key = _key(text)
+        key = _name_key(text)
         if key in nodes:
             return nodes[key]
         constraint = _CONSTRAINT.fullmatch(text)
@@ -232,15 +234,15 @@ class _Reader:
             node = GraphNode(key, "start" if first else "end", line=number)
         else:
             declared = _DECLARED.match(text)
-            if declared is not None and _key(declared["id"]) in nodes:  # `T1 check` for `T1`
-                return nodes[_key(declared["id"])]
+            if declared is not None and _name_key(declared["id"]) in nodes:  # `T1 check` for `T1`
+                return nodes[_name_key(declared["id"])]
             name = "" if re.fullmatch(r"[A-Za-z]{1,2}\d{1,4}", text) else text
             node = GraphNode(key, "task", name, self._actor, line=number)
         nodes[key] = node
         return node
 
 
-def _end(part: str, *, labelled: bool) -> _End:
+def _read_end(part: str, *, labelled: bool) -> _End:
     """A name without brackets around it, and the condition before it, if there may be one."""
     plain = part.strip()
     label = _LABEL.match(plain) if labelled else None
@@ -267,5 +269,5 @@ def _outside_brackets(part: str) -> list[str]:
     return [piece for piece in (*pieces, part[begin:]) if piece.strip()]
 
 
-def _key(text: str) -> str:
+def _name_key(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", text).strip(" .").casefold()

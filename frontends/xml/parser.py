@@ -99,25 +99,25 @@ class _Parse:
         parser = self.parser
         parser.buffer_text = True
         parser.buffer_size = 65536
-        parser.XmlDeclHandler = self._declaration
-        parser.StartDoctypeDeclHandler = self._doctype
+        parser.XmlDeclHandler = self._note_declaration
+        parser.StartDoctypeDeclHandler = self._refuse_doctype
         self._set_handlers(skip)
         try:
-            self._feed()
+            self._feed_parser()
         except expat.ExpatError as error:
-            raise self._syntax(error) from None
+            raise self._syntax_fault(error) from None
         except LookupError:
-            raise self._fault(
+            raise self._build_fault(
                 "encoding", f"the declared encoding `{self.declared}` is unknown"
             ) from None
         except ValueError:
-            raise self._fault(
+            raise self._build_fault(
                 "encoding", f"the declared encoding `{self.declared}` cannot be read"
             ) from None
         finally:
             # Without handlers nothing here is in a cycle that waits for being collected. After an
             # error text may be left, which goes to the handler that is taken away.
-            self._use(_NO_HANDLERS)
+            self._use_handlers(_NO_HANDLERS)
             parser.XmlDeclHandler = parser.StartDoctypeDeclHandler = None
             self.keeping = self.skipping = _NO_HANDLERS
             elements = self.elements[:]
@@ -127,13 +127,15 @@ class _Parse:
             _discount_bom(elements)
         return XmlDocument(self.data, elements, self.encoding, self.scope.unbound)
 
-    def _feed(self) -> None:
+    def _feed_parser(self) -> None:
         data, parser = self.data, self.parser
         for at in range(0, len(data), _CHUNK):
             parser.Parse(data[at : at + _CHUNK], False)
             # an incomplete tag or comment is scanned again with each chunk: quadratic if unbounded
             if min(at + _CHUNK, len(data)) - parser.CurrentByteIndex > MAX_TOKEN:
-                raise self._fault("large", f"one tag or comment is larger than {MAX_TOKEN:,} bytes")
+                raise self._build_fault(
+                    "large", f"one tag or comment is larger than {MAX_TOKEN:,} bytes"
+                )
         parser.Parse(b"", True)
 
     def _set_handlers(self, skip: frozenset[tuple[str, str]]) -> None:
@@ -154,7 +156,7 @@ class _Parse:
         if last < 0 or self.wide:
             last = len(data)
 
-        def start(qname: str, attrs: dict[str, str]) -> None:
+        def start_element(qname: str, attrs: dict[str, str]) -> None:
             node = create(XmlElement)
             parent = stack[-1]
             scope = parent.scope
@@ -162,11 +164,11 @@ class _Parse:
             if at < last:
                 for key in attrs:
                     if key[0] == "x" and key[:5] == "xmlns":
-                        scope = _declare(scope, attrs)
+                        scope = _declare_prefixes(scope, attrs)
                         break
             name = scope.names.get(qname) or scope.element_name(qname)
             if name in skip and parent is not outside:
-                self._use(self.skipping)
+                self._use_handlers(self.skipping)
                 self.skipped = 1
                 return
             if parent.children:
@@ -181,11 +183,13 @@ class _Parse:
             push(node)
             keep(node)
             if len(stack) > deepest:
-                raise self._deep()
+                raise self._depth_fault()
             if len(elements) > max_elements:
-                raise self._fault("large", f"the file has more than {max_elements:,} elements")
+                raise self._build_fault(
+                    "large", f"the file has more than {max_elements:,} elements"
+                )
 
-        def end(qname: str) -> None:
+        def end_element(qname: str) -> None:
             node = pop()
             if isinstance(node.text, list):
                 node.text = "".join(node.text)
@@ -195,7 +199,7 @@ class _Parse:
                 at = self._after_end_tag(at)
             node.end = at
 
-        def text(run: str) -> None:
+        def add_text(run: str) -> None:
             node = stack[-1]
             if not node.text:
                 if not (node.children and run.isspace()):
@@ -208,18 +212,21 @@ class _Parse:
         def skip_start(qname: str, attrs: dict[str, str]) -> None:
             self.skipped += 1
             if len(stack) + self.skipped > deepest:
-                raise self._deep()
+                raise self._depth_fault()
 
         def skip_end(qname: str) -> None:
             self.skipped -= 1
             if not self.skipped:
-                self._use(self.keeping)
+                self._use_handlers(self.keeping)
 
         # not named by each other: functions that are would be a cycle of their own
-        self.keeping, self.skipping = (start, end, text), (skip_start, skip_end, None)
-        self._use(self.keeping)
+        self.keeping, self.skipping = (
+            (start_element, end_element, add_text),
+            (skip_start, skip_end, None),
+        )
+        self._use_handlers(self.keeping)
 
-    def _use(self, handlers: _Handlers) -> None:
+    def _use_handlers(self, handlers: _Handlers) -> None:
         parser = self.parser
         (
             parser.StartElementHandler,
@@ -231,34 +238,36 @@ class _Parse:
         if not self.wide:
             return self.data.find(b">", at) + 1
         mark = ">".encode(self.wide)
-        found = self.data.find(mark, at)
-        while (found - at) % 2:  # two bytes of neighbouring characters
-            found = self.data.find(mark, found + 1)
-        return found + 2
+        end_at = self.data.find(mark, at)
+        while (end_at - at) % 2:  # two bytes of neighbouring characters
+            end_at = self.data.find(mark, end_at + 1)
+        return end_at + 2
 
-    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+    def _note_declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         self.declared = encoding
         if encoding and not self.wide and not self.bom:
             self.encoding = encoding.lower()
 
-    def _doctype(self, name: str, system: str | None, public: str | None, internal: int) -> None:
+    def _refuse_doctype(
+        self, name: str, system: str | None, public: str | None, internal: int
+    ) -> None:
         if system or public or internal:
             what = "its own declarations" if internal else "a reference to another file"
-            raise self._fault("doctype", f"the document type declaration has {what}", name)
+            raise self._build_fault("doctype", f"the document type declaration has {what}", name)
 
-    def _deep(self) -> XmlFault:
-        return self._fault(
+    def _depth_fault(self) -> XmlFault:
+        return self._build_fault(
             "deep", f"elements are nested more than {self.limits.max_depth} levels deep"
         )
 
-    def _fault(self, kind: str, message: str, root: str = "") -> XmlFault:
+    def _build_fault(self, kind: str, message: str, root: str = "") -> XmlFault:
         p = self.parser
         line, column = p.CurrentLineNumber, p.CurrentColumnNumber + 1
         if line == 1 and self.bom:
             column = max(1, column - 1)
         return XmlFault(kind, message, line, column, p.CurrentByteIndex, root)
 
-    def _syntax(self, error: expat.ExpatError) -> XmlFault:
+    def _syntax_fault(self, error: expat.ExpatError) -> XmlFault:
         line, column = error.lineno, error.offset + 1
         offset = max(0, self.parser.ErrorByteIndex)
         kind, message = "syntax", expat.ErrorString(error.code) or "not well-formed"
@@ -266,18 +275,18 @@ class _Parse:
         if error.code in _TRUNCATED:
             where = f" inside `<{inner.qname}>` of line {inner.line}" if inner else ""
             message = f"the file ends{where} before the document does"
-        elif error.code == _code(expat.errors.XML_ERROR_TAG_MISMATCH) and inner:
+        elif error.code == _error_code(expat.errors.XML_ERROR_TAG_MISMATCH) and inner:
             message = f"`<{inner.qname}>` in line {inner.line} is not closed before this end tag"
-        elif error.code == _code(expat.errors.XML_ERROR_UNKNOWN_ENCODING):
+        elif error.code == _error_code(expat.errors.XML_ERROR_UNKNOWN_ENCODING):
             kind, message = "encoding", f"the declared encoding `{self.declared}` is unknown"
-        elif error.code == _code(expat.errors.XML_ERROR_INCORRECT_ENCODING):
+        elif error.code == _error_code(expat.errors.XML_ERROR_INCORRECT_ENCODING):
             kind = "encoding"
             message = f"the file is not encoded in the declared encoding, `{self.declared}`"
-        elif error.code == _code(expat.errors.XML_ERROR_INVALID_TOKEN):
-            message = self._invalid(offset)
+        elif error.code == _error_code(expat.errors.XML_ERROR_INVALID_TOKEN):
+            message = self._invalid_text(offset)
         return XmlFault(kind, message, line, column, offset)
 
-    def _invalid(self, offset: int) -> str:
+    def _invalid_text(self, offset: int) -> str:
         bad = self.data[offset : offset + 1]
         if bad == b"\x00" and not self.wide:
             return "a null byte, which is not allowed in XML"
@@ -297,12 +306,12 @@ def _discount_bom(elements: list[XmlElement]) -> None:
         node.column = max(1, node.column - 1)
 
 
-def _code(message: str) -> int:
+def _error_code(message: str) -> int:
     return expat.errors.codes[message]
 
 
 _TRUNCATED = frozenset(
-    _code(message)
+    _error_code(message)
     for message in (
         expat.errors.XML_ERROR_NO_ELEMENTS,
         expat.errors.XML_ERROR_UNCLOSED_TOKEN,
@@ -320,7 +329,7 @@ def _wide_encoding(data: bytes) -> str | None:
     return None
 
 
-def _declare(scope: Scope, attrs: Mapping[str, str]) -> Scope:
+def _declare_prefixes(scope: Scope, attrs: Mapping[str, str]) -> Scope:
     prefixes = dict(scope.prefixes)
     for key, value in attrs.items():
         if key == "xmlns":

@@ -26,11 +26,11 @@ class Scope:
 
     def element_name(self, qname: str) -> tuple[str, str]:
         """(namespace, local name) of a tag."""
-        found = self.names.get(qname)
-        if found is None:
+        expanded = self.names.get(qname)
+        if expanded is None:
             prefix, _, local = qname.rpartition(":")
-            found = self.names[qname] = (self.namespace(prefix), local)
-        return found
+            expanded = self.names[qname] = (self.namespace(prefix), local)
+        return expanded
 
     def attribute_name(self, qname: str) -> tuple[str, str]:
         """(namespace, local name) of an attribute; without prefix it has no namespace."""
@@ -84,13 +84,13 @@ class XmlElement:
             stack.extend(reversed(node.children))
 
 
-def describe(node: XmlElement) -> str:
+def describe_element(node: XmlElement) -> str:
     """The name of an element in messages: its name, otherwise its id, otherwise its tag."""
-    name = label(node) or node.attrs.get("id", "").strip()
+    name = element_label(node) or node.attrs.get("id", "").strip()
     return f"`{name}`" if name else f"`<{node.qname}>`"
 
 
-def label(node: XmlElement) -> str:
+def element_label(node: XmlElement) -> str:
     """The name of an element on one line; empty if it has none."""
     return " ".join(node.attrs.get("name", "").split())
 
@@ -109,19 +109,19 @@ class XmlDocument:
 
     def raw(self, node: XmlElement) -> str:
         """The text of an element as written, line ends as LF."""
-        return self._decode(node.start, node.end)
+        return self._decode_span(node.start, node.end)
 
     def start_tag_end(self, node: XmlElement) -> int:
         """Byte offset after the start tag of `node`."""
         if self.encoding == "utf-8":
-            found = _START_TAG_BYTES.match(self.data, node.start)
-            return found.end() if found else node.end
+            tag_match = _START_TAG_BYTES.match(self.data, node.start)
+            return tag_match.end() if tag_match else node.end
         raw = self.data[node.start : node.end].decode(self.encoding, "replace")
         match = _START_TAG.match(raw)
         length = match.end() if match else len(raw)
         return node.start + len(raw[:length].encode(self.encoding, "replace"))
 
-    def _decode(self, start: int, end: int) -> str:
+    def _decode_span(self, start: int, end: int) -> str:
         text = self.data[start:end].decode(self.encoding, "replace")
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from orgflow.frontends.dmn.columns import column_type, converted
+from orgflow.frontends.dmn.columns import column_type, convert_cell
 from orgflow.frontends.dmn.flowable import in_feel, output_in_feel
 
 ALWAYS = "and (? = null or ? != null)"
@@ -74,9 +74,9 @@ def test_output_cells() -> None:
 def test_conclusions_take_the_type_of_their_column(
     cell: str, type_ref: str | None, flowable: str, camunda7: str
 ) -> None:
-    assert converted(cell, type_ref, "flowable") == flowable
-    assert converted(cell, type_ref, "camunda7") == camunda7
-    assert converted(cell, type_ref, None) == cell
+    assert convert_cell(cell, type_ref, "flowable") == flowable
+    assert convert_cell(cell, type_ref, "camunda7") == camunda7
+    assert convert_cell(cell, type_ref, None) == cell
 
 
 def test_types_of_engines() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from orgflow.frontends.messages import reading
-from orgflow.frontends.messages.mail import MAX_DEPTH, people, read_mail
+from orgflow.frontends.messages.mail import MAX_DEPTH, read_mail, read_people
 from orgflow.frontends.messages.mailbox import read_mbox
-from orgflow.frontends.messages.quotes import split
+from orgflow.frontends.messages.quotes import split_quotes
 from orgflow.frontends.messages.reading import read_messages
 from orgflow.frontends.messages.signed import signed_content
 
@@ -320,7 +320,7 @@ def test_encoded_words(header: str, subject: str) -> None:
     ],
 )
 def test_encoded_names(header: str, names: list[str]) -> None:
-    found = people(header)
+    found = read_people(header)
     assert [p.name for p in found] == names
     assert found[0].address == "m@x.example"
 
@@ -342,7 +342,7 @@ def test_encoded_names(header: str, names: list[str]) -> None:
     ],
 )
 def test_addresses_that_break_the_rules(header: str, expected: list[str]) -> None:
-    assert [f"{p.name}|{p.address}" for p in people(header)] == expected
+    assert [f"{p.name}|{p.address}" for p in read_people(header)] == expected
 
 
 @pytest.mark.parametrize("prefix", ["Antwort", "Réf. ", "Réf", "Ref", "AW", "WG"])
@@ -361,7 +361,7 @@ def test_prefixes_of_answers(prefix: str) -> None:
     ],
 )
 def test_lines_that_divide_a_text(text: str, body: str | None) -> None:
-    assert split(text).body == (text.strip() if body is None else body)
+    assert split_quotes(text).body == (text.strip() if body is None else body)
 
 
 def test_a_text_that_is_not_encoded_as_stated() -> None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from orgflow.frontends.messages import mail
-from orgflow.frontends.messages.mail import NoMail, people, read_mail
+from orgflow.frontends.messages.mail import NoMail, read_mail, read_people
 from orgflow.frontends.messages.mailbox import read_mbox
-from orgflow.frontends.messages.quotes import split
+from orgflow.frontends.messages.quotes import split_quotes
 
 from orgflow_ir.model.message import BrokenMessage, Message, Person
 
@@ -147,12 +147,12 @@ def test_answers_between_quoted_lines_are_kept() -> None:
     ],
 )  # fmt: skip
 def test_quotes(text: str, body: str) -> None:
-    assert split(text).body == body
+    assert split_quotes(text).body == body
 
 
 def test_nothing_of_a_text_is_lost() -> None:
     for text in ("one\n> two\nthree\n-- \nfour", "x\n\nOn Mon, Ann <a@b.c> wrote:\n> y"):
-        parts = split(text)
+        parts = split_quotes(text)
         for word in text.replace(">", " ").split():
             assert word in f"{parts.body} {parts.quoted} {parts.signature}"
 
@@ -169,7 +169,7 @@ def test_nothing_of_a_text_is_lost() -> None:
     ],
 )
 def test_addresses(header: str, expected: list[Person]) -> None:
-    assert list(people(header)) == expected
+    assert list(read_people(header)) == expected
 
 
 def test_an_mbox_with_junk_before_and_broken_mails() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from orgflow.frontends.messages.mail import read_mail
-from orgflow.frontends.messages.quotes import split
+from orgflow.frontends.messages.quotes import split_quotes
 from orgflow.frontends.messages.reading import UnknownMessages, format_of, read_messages
 from orgflow.frontends.messages.table import MappingError
 
@@ -223,12 +223,12 @@ def test_the_signature_of_outlook_on_the_web() -> None:
     ],
 )
 def test_a_closing_with_ways_to_reach_the_author(text: str, signature: bool) -> None:
-    parts = split(text)
+    parts = split_quotes(text)
     assert (parts.body == "Booked.") == signature
     assert bool(parts.signature) == signature
 
 
 def test_the_line_above_an_answered_quote_is_kept() -> None:
-    parts = split("On Tue, 5 Mar 2024, Bob <b@x.example> wrote:\n> Please pay.\n\nPaid.")
+    parts = split_quotes("On Tue, 5 Mar 2024, Bob <b@x.example> wrote:\n> Please pay.\n\nPaid.")
     assert parts.body == "Paid."
     assert parts.quoted.startswith("On Tue, 5 Mar 2024, Bob")

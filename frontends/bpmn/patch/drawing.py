@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 
-from orgflow.frontends.bpmn.patch.picture import Box, Edge, Picture, Point, Shape, number, waypoint
+from orgflow.frontends.bpmn.patch.picture import (
+    Box,
+    Edge,
+    Picture,
+    Point,
+    Shape,
+    number_text,
+    waypoint_text,
+)
 from orgflow.frontends.bpmn.patch.room import (
-    around,
     ended_at,
-    free,
     insert_strip,
+    is_free,
+    lead_around,
     line_to,
     on_border,
 )
@@ -45,50 +53,60 @@ class Drawing:
         for shape in self.picture.shapes.values():
             if id(shape.node) not in self._removed:
                 shape.write(self.changes)
-        tag, _ = self._tag(_DI, "waypoint")
+        tag, _ = self._name_tag(_DI, "waypoint")
         for edge in self.picture.edges.values():
             if id(edge.node) not in self._removed:
                 edge.write(self.changes, tag)
 
     def remove(self, name: str) -> None:
         """Remove the shape or edge of an element."""
-        found: Shape | Edge | None
-        for found in (self.picture.shapes.get(name), self.picture.edges.get(name)):
-            if found is not None and id(found.node) not in self._removed:
-                self._removed.add(id(found.node))
-                self.changes.remove(found.node)
+        drawn: Shape | Edge | None
+        for drawn in (self.picture.shapes.get(name), self.picture.edges.get(name)):
+            if drawn is not None and id(drawn.node) not in self._removed:
+                self._removed.add(id(drawn.node))
+                self.changes.remove(drawn.node)
 
     def rerouted(self, name: str, source: str, target: str) -> None:
         """Move the ends of an edge to the current source and target of its flow."""
-        edge, one, two = self.picture.edges.get(name), self._box(source), self._box(target)
-        if edge is None or one is None or two is None or len(edge.points) < 2:
+        edge, source_box, target_box = (
+            self.picture.edges.get(name),
+            self._find_box(source),
+            self._find_box(target),
+        )
+        if edge is None or source_box is None or target_box is None or len(edge.points) < 2:
             return
         points = edge.points
-        taken = self._taken(edge.node, (source, target))
+        taken = self._boxes_around(edge.node, (source, target))
         if edge.source != source:
-            points = self._line(self._leaving(one, two), two, taken)
+            points = self._draw_line(self._leaving_point(source_box, target_box), target_box, taken)
         elif self._across:
             turned = [(y, x) for x, y in points]
-            ended = ended_at(turned, two.turned(), [b.turned() for b in taken])
+            ended = ended_at(turned, target_box.turned(), [b.turned() for b in taken])
             points = tuple((x, y) for y, x in ended)
         else:
-            points = ended_at(points, two, taken)
+            points = ended_at(points, target_box, taken)
             back = len(points) > 1 and points[1][0] < points[0][0]
-            through = back and points[0][0] > one.middle[0]  # out of its right side, to the left
-            if points[0][0] > two.x and (through or not free(points, taken)):
-                points = around(one, two, taken)
+            through = (
+                back and points[0][0] > source_box.middle[0]
+            )  # out of its right side, to the left
+            if points[0][0] > target_box.x and (through or not is_free(points, taken)):
+                points = lead_around(source_box, target_box, taken)
         edge.points, edge.source, edge.target = points, source, target
 
     def attached(self, name: str, source: str, target: str) -> None:
         """Make an edge that ended near its shapes touch them; the points between are unchanged."""
-        edge, one, two = self.picture.edges.get(name), self._box(source), self._box(target)
-        if edge is None or one is None or two is None or len(edge.points) < 2:
+        edge, source_box, target_box = (
+            self.picture.edges.get(name),
+            self._find_box(source),
+            self._find_box(target),
+        )
+        if edge is None or source_box is None or target_box is None or len(edge.points) < 2:
             return
         first, *between, last = edge.points
         if edge.source != source:
-            first = on_border(first, one)
+            first = on_border(first, source_box)
         if edge.target != target:
-            last = on_border(last, two)
+            last = on_border(last, target_box)
         edge.points, edge.source, edge.target = (first, *between, last), source, target
 
     def add_gateway(
@@ -97,10 +115,10 @@ class Drawing:
         """A shape before its successor, for which space is made; or after its predecessor."""
         shapes = self.picture.shapes
         after = shapes.get(before) if before is not None else None
-        come = [b for n in behind if (b := self._box(n)) is not None]
+        come = [b for n in behind if (b := self._find_box(n)) is not None]
         if after is not None and after.box is not None:
             beside = after
-            box = self._placed(after, come)
+            box = self._place_gateway(after, come)
         elif come:
             beside = next(s for n in behind if (s := shapes.get(n)) is not None)
             x = max(b.right for b in come) + WIDE
@@ -110,41 +128,46 @@ class Drawing:
             return
         self._new[name] = box, beside
         last = self.picture.beside(beside)[0][-1].node
-        bounds, _ = self._tag(_DC, "Bounds")
-        shape, end = self._tag(BPMNDI, "BPMNShape")
+        bounds, _ = self._name_tag(_DC, "Bounds")
+        shape, end = self._name_tag(BPMNDI, "BPMNShape")
         marker = ' isMarkerVisible="true"' if kind == "exclusive" else ""
         self.changes.insert_after(
             last,
-            f'<{shape} id="{self._free(name)}" bpmnElement="{name}"{marker}>\n'
-            f'  <{bounds} x="{number(box.x)}" y="{number(box.y)}" width="{number(box.width)}" '
-            f'height="{number(box.height)}" />\n</{end}>',
+            f'<{shape} id="{self._free_id(name)}" bpmnElement="{name}"{marker}>\n'
+            f'  <{bounds} x="{number_text(box.x)}" y="{number_text(box.y)}" '
+            f'width="{number_text(box.width)}" '
+            f'height="{number_text(box.height)}" />\n</{end}>',
         )
 
     def add_flow(self, name: str, source: str, target: str) -> None:
         """An edge from one shape to another."""
-        one, two = self._box(source), self._box(target)
+        source_box, target_box = self._find_box(source), self._find_box(target)
         near = self._new[source][1] if source in self._new else self.picture.shapes.get(source)
-        if one is None or two is None or near is None:
+        if source_box is None or target_box is None or near is None:
             return
         shapes, edges = self.picture.beside(near)
         last = (edges or shapes)[-1].node
-        edge, end = self._tag(BPMNDI, "BPMNEdge")
-        tag, _ = self._tag(_DI, "waypoint")
-        points = self._line(self._leaving(one, two), two, self._taken(last, (source, target)))
-        lines = "".join(f"\n  {waypoint(tag, p)}" for p in points)
+        edge, end = self._name_tag(BPMNDI, "BPMNEdge")
+        tag, _ = self._name_tag(_DI, "waypoint")
+        points = self._draw_line(
+            self._leaving_point(source_box, target_box),
+            target_box,
+            self._boxes_around(last, (source, target)),
+        )
+        lines = "".join(f"\n  {waypoint_text(tag, p)}" for p in points)
         self.changes.insert_after(
-            last, f'<{edge} id="{self._free(name)}" bpmnElement="{name}">{lines}\n</{end}>'
+            last, f'<{edge} id="{self._free_id(name)}" bpmnElement="{name}">{lines}\n</{end}>'
         )
 
     # -- places -------------------------------------------------------------------------------
 
-    def _box(self, name: str) -> Box | None:
+    def _find_box(self, name: str) -> Box | None:
         if name in self._new:
             return self._new[name][0]
         shape = self.picture.shapes.get(name)
         return shape.box if shape is not None else None
 
-    def _taken(self, on: XmlElement, but: tuple[str, ...]) -> list[Box]:
+    def _boxes_around(self, on: XmlElement, but: tuple[str, ...]) -> list[Box]:
         """The boxes that a line is not to be drawn through."""
         plane = self.picture.plane.get(id(on))
         return [
@@ -153,7 +176,7 @@ class Drawing:
             and self.picture.plane.get(id(s.node)) is plane
         ]  # fmt: skip
 
-    def _placed(self, after: Shape, come: list[Box]) -> Box:
+    def _place_gateway(self, after: Shape, come: list[Box]) -> Box:
         """The place of a gateway before a shape: between it and what leads there, with room made
         where that is too near; above it where the drawing runs downwards."""
         assert after.box is not None
@@ -183,27 +206,29 @@ class Drawing:
         placed = Box(x, beam.y, GATEWAY, GATEWAY)
         return placed.turned() if self._across else placed
 
-    def _leaving(self, one: Box, two: Box) -> Point:
-        if self._across and two.y >= one.bottom:
-            return one.middle[0], one.bottom
-        if two.x < one.right:
-            return one.middle[0], one.bottom if two.middle[1] >= one.middle[1] else one.y
-        return one.right, one.middle[1]
+    def _leaving_point(self, source_box: Box, target_box: Box) -> Point:
+        if self._across and target_box.y >= source_box.bottom:
+            return source_box.middle[0], source_box.bottom
+        if target_box.x < source_box.right:
+            return source_box.middle[0], source_box.bottom if target_box.middle[
+                1
+            ] >= source_box.middle[1] else source_box.y
+        return source_box.right, source_box.middle[1]
 
-    def _line(self, begin: Point, target: Box, taken: list[Box]) -> tuple[Point, ...]:
+    def _draw_line(self, begin: Point, target: Box, taken: list[Box]) -> tuple[Point, ...]:
         if not self._across:
             return line_to(begin, target, taken)
         turned = line_to(begin[::-1], target.turned(), [b.turned() for b in taken])
         return tuple((x, y) for y, x in turned)
 
-    def _free(self, name: str) -> str:
+    def _free_id(self, name: str) -> str:
         wanted, number_ = f"{name}_di", 2
         while wanted in self.ids:
             wanted, number_ = f"{name}_di{number_}", number_ + 1
         self.ids.add(wanted)
         return wanted
 
-    def _tag(self, ns: str, local: str) -> tuple[str, str]:
+    def _name_tag(self, ns: str, local: str) -> tuple[str, str]:
         """How an element begins and what it is called, with a prefix of the root's or its own
         declaration."""
         prefixes = [p for p, uri in self.declared.items() if uri == ns]

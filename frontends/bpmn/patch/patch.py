@@ -26,7 +26,7 @@ _TERMINATE = (EventDefinition(kind="terminate"),)
 _WITH_DEFAULT = ("exclusive", "inclusive", "complex")
 
 
-def patched(source: SourceFile, model: Model, fix: Fix) -> bytes:
+def apply_patch(source: SourceFile, model: Model, fix: Fix) -> bytes:
     """The file with a fix applied; all bytes outside the affected elements are unchanged.
 
     `model` is the model that was read from the file. Raises `FixError` if the fix changes something
@@ -65,7 +65,7 @@ class _Patch:
             if edit.flow is not None and edit.action == "add":
                 self._add_flow(edit.flow, edit)
             elif edit.action == "remove":
-                self._remove(edit)
+                self._remove_element(edit)
             elif edit.action == "replace" and edit.flow is not None:
                 self._replace_flow(edit)
             elif edit.action == "replace":
@@ -75,33 +75,33 @@ class _Patch:
 
     # -- what is there -------------------------------------------------------------------------
 
-    def _element(self, name: str | None) -> XmlElement:
-        found = self.elements.get(name or "")
-        if found is None:
+    def _find_element(self, name: str | None) -> XmlElement:
+        element = self.elements.get(name or "")
+        if element is None:
             raise FixError(
                 f"no element of the file has the id `{name}` (it has none, or is not a BPMN "
                 "element); give it one"
             )
         if name in self.shared:
             raise FixError(f"several elements of the file have the id `{name}`; change it in one")
-        return found
+        return element
 
     def _check_ends(self, *nodes: str) -> None:
         """A flow can only be written between elements that the file knows by their ids."""
         for node in sorted(nodes):
             if node not in self.added:
-                self._element(node)
+                self._find_element(node)
 
-    def _unused(self, name: str) -> None:
+    def _check_unused(self, name: str) -> None:
         if name in self.drawing.ids:
             raise FixError(f"the file has an element with the id `{name}` already")
 
-    def _scope(self, edit: Edit) -> Scope:
+    def _find_scope(self, edit: Edit) -> Scope:
         if edit.scope not in self.scopes:
             raise FixError(f"no process or sub-process `{edit.scope}`")
         return self.scopes[edit.scope]
 
-    def _references(self, owner: str, tag: str, name: str) -> list[XmlElement]:
+    def _list_references(self, owner: str, tag: str, name: str) -> list[XmlElement]:
         """`incoming` or `outgoing` children of a node that name a flow."""
         node = self.elements.get(owner)
         return [
@@ -115,12 +115,12 @@ class _Patch:
     # -- nodes ---------------------------------------------------------------------------------
 
     def _replace_node(self, edit: Edit) -> None:
-        old = next((n for n in self._scope(edit).nodes if n.id == edit.id), None)
+        old = next((n for n in self._find_scope(edit).nodes if n.id == edit.id), None)
         new = edit.node
         if old is not None and old == new and edit.id not in self.elements:
-            self._identify(old)
+            self._write_id(old)
             return
-        element = self._element(edit.id)
+        element = self._find_element(edit.id)
         if isinstance(old, Event) and isinstance(new, Event):
             self._replace_event(element, old, new)
             return
@@ -135,9 +135,9 @@ class _Patch:
         if old.name != new.name:
             self.changes.set_attribute(element, "name", new.name or None)
 
-    def _identify(self, node: Node) -> None:
+    def _write_id(self, node: Node) -> None:
         """Write the id by which an element without one is read."""
-        self._unused(node.id)
+        self._check_unused(node.id)
         start = node.loc.span[0] if node.loc is not None and node.loc.span is not None else -1
         for element in self.document.elements:
             if element.start == start and "id" not in element.attrs:
@@ -157,7 +157,7 @@ class _Patch:
             raise FixError(
                 "a fix can change only plain end events, and whether a boundary event interrupts"
             )
-        tag = self._prefix(element) + "terminateEventDefinition"
+        tag = self._tag_prefix(element) + "terminateEventDefinition"
         behind = element.children[-1] if element.children else None
         self.changes.insert_into(element, f"<{tag} />", behind)
 
@@ -165,16 +165,16 @@ class _Patch:
         node = edit.node
         if not isinstance(node, Gateway):
             raise FixError("a fix can add only gateways to the file")
-        self._unused(node.id)
+        self._check_unused(node.id)
         into = [f for e in self.fix.edits if (f := e.flow) is not None and f.target == node.id]
         out = [f for e in self.fix.edits if (f := e.flow) is not None and f.source == node.id]
-        parent = self._element(edit.scope)
+        parent = self._find_element(edit.scope)
         lines = []
         if self._lists_flows():
-            prefix = self._prefix(parent)
+            prefix = self._tag_prefix(parent)
             lines += [f"\n  <{prefix}incoming>{f.id}</{prefix}incoming>" for f in into]
             lines += [f"\n  <{prefix}outgoing>{f.id}</{prefix}outgoing>" for f in out]
-        tag = self._prefix(parent) + _GATEWAYS[node.gateway_kind]
+        tag = self._tag_prefix(parent) + _GATEWAYS[node.gateway_kind]
         name = f" name={quoteattr(node.name)}" if node.name else ""
         head = f"<{tag} id={quoteattr(node.id)}{name}"
         text = f"{head}>{''.join(lines)}\n</{tag}>" if lines else f"{head} />"
@@ -197,7 +197,7 @@ class _Patch:
                 self.changes.insert_after(members[-1], f"<{tag}>{name}</{tag}>")
 
     @staticmethod
-    def _prefix(parent: XmlElement) -> str:
+    def _tag_prefix(parent: XmlElement) -> str:
         prefix, colon, _ = parent.qname.rpartition(":")
         return prefix + colon
 
@@ -206,10 +206,10 @@ class _Patch:
     def _replace_flow(self, edit: Edit) -> None:
         new = edit.flow
         assert new is not None
-        old = next((f for f in self._scope(edit).flows if f.id == edit.id), None)
+        old = next((f for f in self._find_scope(edit).flows if f.id == edit.id), None)
         if old is None:
             raise FixError(f"no flow `{edit.id}`")
-        element = self._element(edit.id)
+        element = self._find_element(edit.id)
         kept = old.replace(
             source=new.source, target=new.target, default=new.default, name=new.name,
             condition=new.condition if new.condition is None else old.condition,
@@ -224,46 +224,48 @@ class _Patch:
             self.changes.set_attribute(element, "name", new.name or None)
         if old.default != new.default:
             value = new.id if new.default else None
-            self.changes.set_attribute(self._element(old.source), "default", value)
+            self.changes.set_attribute(self._find_element(old.source), "default", value)
         self._check_ends(*{new.source, new.target} - {old.source, old.target})
         if old.target != new.target:
-            self._moved(old.id, "incoming", old.target, new.target)
+            self._move_reference(old.id, "incoming", old.target, new.target)
             self.changes.set_attribute(element, "targetRef", new.target)
         if old.source != new.source:
-            self._moved(old.id, "outgoing", old.source, new.source)
+            self._move_reference(old.id, "outgoing", old.source, new.source)
             self.changes.set_attribute(element, "sourceRef", new.source)
         if (old.source, old.target) != (new.source, new.target):
             known = all(end in self.elements for end in (old.source, old.target))
             led = self.drawing.rerouted if known else self.drawing.attached
             led(old.id, new.source, new.target)
 
-    def _moved(self, flow: str, tag: str, old: str, new: str) -> None:
+    def _move_reference(self, flow: str, tag: str, old: str, new: str) -> None:
         """The list of a node's flows follows where the flow begins or ends."""
-        found = self._references(old, tag, flow)
-        for child in found:
+        references = self._list_references(old, tag, flow)
+        for child in references:
             self.changes.remove(child)
         lost = old not in self.elements and self._lists_flows()
-        if (found or (lost and not self._references(new, tag, flow))) and new not in self.added:
-            self._listed(flow, tag, new)
+        if (
+            references or (lost and not self._list_references(new, tag, flow))
+        ) and new not in self.added:
+            self._list_flow(flow, tag, new)
 
-    def _listed(self, flow: str, tag: str, node: str) -> None:
-        element = self._element(node)
+    def _list_flow(self, flow: str, tag: str, node: str) -> None:
+        element = self._find_element(node)
         before = [c for c in element.children if c.local in _BEFORE_FLOWS]
         if tag == "outgoing":
             before += [c for c in element.children if c.local == "incoming"]
         same = [c for c in element.children if c.local == tag]
-        qname = self._prefix(element) + tag
+        qname = self._tag_prefix(element) + tag
         behind = same or before
         after = behind[-1] if behind else None
         self.changes.insert_into(element, f"<{qname}>{flow}</{qname}>", after)
 
     def _add_flow(self, flow: Flow, edit: Edit) -> None:
-        parent = self._element(edit.scope)
+        parent = self._find_element(edit.scope)
         if flow.condition is not None:
             raise FixError("a fix cannot add a flow with a condition to the file")
-        self._unused(flow.id)
+        self._check_unused(flow.id)
         self._check_ends(flow.source, flow.target)
-        tag = self._prefix(parent) + "sequenceFlow"
+        tag = self._tag_prefix(parent) + "sequenceFlow"
         name = f" name={quoteattr(flow.name)}" if flow.name else ""
         text = (
             f"<{tag} id={quoteattr(flow.id)}{name} sourceRef={quoteattr(flow.source)} "
@@ -276,15 +278,15 @@ class _Patch:
         if self._lists_flows():
             for tag_, node in (("outgoing", flow.source), ("incoming", flow.target)):
                 if node not in self.added:
-                    self._listed(flow.id, tag_, node)
+                    self._list_flow(flow.id, tag_, node)
         if flow.default:
-            self.changes.set_attribute(self._element(flow.source), "default", flow.id)
+            self.changes.set_attribute(self._find_element(flow.source), "default", flow.id)
         self.drawing.add_flow(flow.id, flow.source, flow.target)
 
     # -- removing ------------------------------------------------------------------------------
 
-    def _remove(self, edit: Edit) -> None:
-        element = self._element(edit.id)
+    def _remove_element(self, edit: Edit) -> None:
+        element = self._find_element(edit.id)
         name = edit.id or ""
         self.changes.remove(element)
         self.drawing.remove(name)

@@ -59,7 +59,7 @@ class Shape:
     def __init__(self, node: XmlElement, element: XmlElement | None) -> None:
         self.node = node
         self.bounds = next((c for c in node.children if c.local == "Bounds"), None)
-        self.was = self.box = _box(self.bounds)
+        self.was = self.box = _read_box(self.bounds)
         label = next((c for c in node.children if c.local == "BPMNLabel"), None)
         self.label = Label(label) if label is not None else None
         self.element = element
@@ -71,7 +71,9 @@ class Shape:
     def write(self, changes: Changes) -> None:
         """Write the changes."""
         if self.bounds is not None and self.box is not None and self.was is not None:
-            _rewrite(changes, self.bounds, ("x", "y", "width", "height"), self.was, self.box)
+            _rewrite_attributes(
+                changes, self.bounds, ("x", "y", "width", "height"), self.was, self.box
+            )
         if self.label is not None:
             self.label.write(changes)
 
@@ -81,12 +83,12 @@ class Label:
 
     def __init__(self, node: XmlElement) -> None:
         self.bounds = next((c for c in node.children if c.local == "Bounds"), None)
-        self.was = self.box = _box(self.bounds)
+        self.was = self.box = _read_box(self.bounds)
 
     def write(self, changes: Changes) -> None:
         """Write the changes."""
         if self.bounds is not None and self.box is not None and self.was is not None:
-            _rewrite(changes, self.bounds, ("x", "y"), self.was[:2], self.box[:2])
+            _rewrite_attributes(changes, self.bounds, ("x", "y"), self.was[:2], self.box[:2])
 
 
 class Edge:
@@ -95,7 +97,7 @@ class Edge:
     def __init__(self, node: XmlElement, element: XmlElement | None) -> None:
         self.node = node
         self.waypoints = [c for c in node.children if c.local == "waypoint"]
-        known = [p for c in self.waypoints if (p := _point(c)) is not None]
+        known = [p for c in self.waypoints if (p := _read_point(c)) is not None]
         self.was: tuple[Point, ...] = tuple(known) if len(known) == len(self.waypoints) else ()
         self.points = self.was
         label = next((c for c in node.children if c.local == "BPMNLabel"), None)
@@ -109,13 +111,13 @@ class Edge:
         """Write the changes."""
         both = min(len(self.was), len(self.points))
         for node, old, new in zip(self.waypoints, self.was, self.points, strict=False):
-            _rewrite(changes, node, ("x", "y"), old, new)
+            _rewrite_attributes(changes, node, ("x", "y"), old, new)
         for unneeded in self.waypoints[len(self.points) :] if self.points else ():
             changes.remove(unneeded)
         if more := self.points[both:]:
             last = self.waypoints[-1]
             apart = changes.line_end + changes.indentation(last) if changes.alone(last) else ""
-            text = "".join(f"{apart}{waypoint(tag, p)}" for p in more)
+            text = "".join(f"{apart}{waypoint_text(tag, p)}" for p in more)
             changes.replace(last.end, last.end, text)
         if self.label is not None:
             self.label.write(changes)
@@ -162,17 +164,17 @@ class Picture:
         )  # fmt: skip
 
 
-def waypoint(tag: str, point: Point) -> str:
+def waypoint_text(tag: str, point: Point) -> str:
     """A point as text."""
-    return f'<{tag} x="{number(point[0])}" y="{number(point[1])}" />'
+    return f'<{tag} x="{number_text(point[0])}" y="{number_text(point[1])}" />'
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """A coordinate as text."""
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _rewrite(
+def _rewrite_attributes(
     changes: Changes,
     node: XmlElement,
     names: Sequence[str],
@@ -181,10 +183,10 @@ def _rewrite(
 ) -> None:
     for name, before, now in zip(names, old, new, strict=True):
         if before != now:
-            changes.set_attribute(node, name, number(now))
+            changes.set_attribute(node, name, number_text(now))
 
 
-def _box(bounds: XmlElement | None) -> Box | None:
+def _read_box(bounds: XmlElement | None) -> Box | None:
     if bounds is None:
         return None
     try:
@@ -193,7 +195,7 @@ def _box(bounds: XmlElement | None) -> Box | None:
         return None
 
 
-def _point(node: XmlElement) -> Point | None:
+def _read_point(node: XmlElement) -> Point | None:
     try:
         return float(node.attrs["x"]), float(node.attrs["y"])
     except (KeyError, ValueError):

@@ -23,31 +23,33 @@ def insert_strip(
         assert at.box is not None
         moved[name] = at.box[axis] >= cut
     whole = {  # what grows instead moves with one side only
-        name: move for name, move in moved.items() if move or not _grows(known[name], cut, axis)
+        name: move
+        for name, move in moved.items()
+        if move or not _grows_with(known[name], cut, axis)
     }
     for edge in edges:
-        edge.points = _led(edge, whole, cut, width, axis)
+        edge.points = _lead_edge(edge, whole, cut, width, axis)
         if edge.label is not None and edge.label.box is not None and edge.label.box[axis] >= cut:
-            edge.label.box = _shifted(edge.label.box, width, axis)
+            edge.label.box = _shift_box(edge.label.box, width, axis)
     for name, shape in known.items():
         box = shape.box
         assert box is not None
         if moved[name]:
-            shape.box = _shifted(box, width, axis)
+            shape.box = _shift_box(box, width, axis)
             if shape.label is not None and shape.label.box is not None:
-                shape.label.box = _shifted(shape.label.box, width, axis)
-        elif _grows(shape, cut, axis):
+                shape.label.box = _shift_box(shape.label.box, width, axis)
+        elif _grows_with(shape, cut, axis):
             grown = [*box]
             grown[axis + 2] += width
             shape.box = Box(*grown)
 
 
-def _grows(shape: Shape, cut: float, axis: int) -> bool:
+def _grows_with(shape: Shape, cut: float, axis: int) -> bool:
     box = shape.box
     return box is not None and shape.container and box[axis] < cut < box[axis] + box[axis + 2]
 
 
-def _led(
+def _lead_edge(
     edge: Edge, moved: dict[str, bool], cut: float, width: float, axis: int
 ) -> tuple[Point, ...]:
     """The points of an edge: its ends move with what they are at, and lines along the cut stay
@@ -63,21 +65,21 @@ def _led(
             near = i - 1 if order.step > 0 else i + 1
             if points[i][axis] == points[near][axis]:
                 move[i] = move[near]
-    now = [_put(p, p[axis] + width, axis) if m else p for p, m in zip(points, move, strict=True)]
-    made = now[:1]
+    now = [_put_at(p, p[axis] + width, axis) if m else p for p, m in zip(points, move, strict=True)]
+    line_points = now[:1]
     for old, new in zip(pairwise(points), pairwise(now), strict=True):
         if old[0][axis] == old[1][axis] and new[0][axis] != new[1][axis]:
             half = (new[0][1 - axis] + new[1][1 - axis]) / 2  # a line along the cut, torn apart
-            made += [_put((half, half), p[axis], axis) for p in new]
-        made.append(new[1])
-    return tuple(made)
+            line_points += [_put_at((half, half), p[axis], axis) for p in new]
+        line_points.append(new[1])
+    return tuple(line_points)
 
 
-def _put(point: Point, value: float, axis: int) -> Point:
+def _put_at(point: Point, value: float, axis: int) -> Point:
     return (value, point[1]) if axis == 0 else (point[0], value)
 
 
-def _shifted(box: Box, width: float, axis: int) -> Box:
+def _shift_box(box: Box, width: float, axis: int) -> Box:
     moved = [*box]
     moved[axis] += width
     return Box(*moved)
@@ -93,7 +95,7 @@ def line_to(begin: Point, target: Box, taken: Sequence[Box] = ()) -> tuple[Point
             return tuple(dict.fromkeys((begin, (target.x, middle))))
         side = target.bottom if y > middle else target.y
         over = ((x, y), (centre, y), (centre, side))
-        if abs(y - middle) > target.height / 2 + 10 and free(over, taken):
+        if abs(y - middle) > target.height / 2 + 10 and is_free(over, taken):
             return over
         turn = (x + target.x) / 2
         return ((x, y), (turn, y), (turn, middle), (target.x, middle))
@@ -103,21 +105,21 @@ def line_to(begin: Point, target: Box, taken: Sequence[Box] = ()) -> tuple[Point
     return (begin, (centre, y), (centre, side))
 
 
-def around(one: Box, two: Box, taken: Sequence[Box]) -> tuple[Point, ...]:
+def lead_around(source: Box, target: Box, taken: Sequence[Box]) -> tuple[Point, ...]:
     """A line back from one box to another, below or above all shapes between them."""
-    left, right = min(one.x, two.x), max(one.right, two.right)
-    between = [b for b in (one, two, *taken) if b.x < right and left < b.right]
-    ways = []
+    left, right = min(source.x, target.x), max(source.right, target.right)
+    between = [b for b in (source, target, *taken) if b.x < right and left < b.right]
+    candidates = []
     for side, other, y in (
-        (one.bottom, two.bottom, max(b.bottom for b in between) + 30),
-        (one.y, two.y, min(b.y for b in between) - 30),
+        (source.bottom, target.bottom, max(b.bottom for b in between) + 30),
+        (source.y, target.y, min(b.y for b in between) - 30),
     ):
-        start, end = one.middle[0], two.middle[0]
-        ways.append(((start, side), (start, y), (end, y), (end, other)))
-    return next((w for w in ways if free(w, taken)), ways[0])
+        start, end = source.middle[0], target.middle[0]
+        candidates.append(((start, side), (start, y), (end, y), (end, other)))
+    return next((w for w in candidates if is_free(w, taken)), candidates[0])
 
 
-def free(points: Sequence[Point], taken: Iterable[Box]) -> bool:
+def is_free(points: Sequence[Point], taken: Iterable[Box]) -> bool:
     """Whether a line avoids boxes."""
     boxes = [
         Box(min(a[0], b[0]), min(a[1], b[1]), abs(a[0] - b[0]), abs(a[1] - b[1]))

@@ -17,11 +17,11 @@ class Changes:
     def __init__(self, document: BpmnDocument) -> None:
         self.document = document
         self.data = document.data
-        self.line_end = "\r\n" if self._bytes("\r\n") in self.data[:100_000] else "\n"
+        self.line_end = "\r\n" if self._encode_text("\r\n") in self.data[:100_000] else "\n"
         self._made: list[tuple[int, int, int, bytes]] = []
         self._set: set[tuple[int, str, str | None]] = set()
 
-    def _bytes(self, text: str) -> bytes:
+    def _encode_text(self, text: str) -> bytes:
         """Raises `FixError` where the file's encoding has no such character."""
         try:
             return text.encode(self.document.encoding)
@@ -32,7 +32,7 @@ class Changes:
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replace the bytes from `start` to `end` by `text`."""
-        self._made.append((start, end, len(self._made), self._bytes(text)))
+        self._made.append((start, end, len(self._made), self._encode_text(text)))
 
     def result(self) -> bytes:
         """The changed bytes. Raises `FixError` if two changes overlap."""
@@ -50,7 +50,7 @@ class Changes:
         """The text of a byte range."""
         return self.data[start:end].decode(self.document.encoding)
 
-    def _offset(self, base: int, text: str, at: int) -> int:
+    def _byte_offset(self, base: int, text: str, at: int) -> int:
         return base + len(text[:at].encode(self.document.encoding))
 
     def rename(self, node: XmlElement, local: str) -> None:
@@ -59,7 +59,7 @@ class Changes:
         self._tag_name(node.start, "<", node.qname, f"{prefix}{colon}{local}")
         raw = self.text(node.start, node.end)
         if not raw.endswith("/>"):
-            at = self._offset(node.start, raw, raw.rindex("</"))
+            at = self._byte_offset(node.start, raw, raw.rindex("</"))
             self._tag_name(at, "</", node.qname, f"{prefix}{colon}{local}")
 
     def _tag_name(self, at: int, before: str, old: str, new: str) -> None:
@@ -73,24 +73,28 @@ class Changes:
         self._set.add((node.start, name, value))
         end = self.document.start_tag_end(node)
         tag = self.text(node.start, end)
-        found = re.search(rf"""(\s+){re.escape(name)}\s*=\s*("[^"]*"|'[^']*')""", _blind(tag, name))
-        if found is not None:
-            start, stop = found.span()
+        match = re.search(
+            rf"""(\s+){re.escape(name)}\s*=\s*("[^"]*"|'[^']*')""", _hide_values(tag, name)
+        )
+        if match is not None:
+            start, stop = match.span()
             if value is None:
                 self.replace(
-                    self._offset(node.start, tag, start), self._offset(node.start, tag, stop), ""
+                    self._byte_offset(node.start, tag, start),
+                    self._byte_offset(node.start, tag, stop),
+                    "",
                 )
                 return
-            start, stop = found.span(2)
+            start, stop = match.span(2)
             self.replace(
-                self._offset(node.start, tag, start),
-                self._offset(node.start, tag, stop),
+                self._byte_offset(node.start, tag, start),
+                self._byte_offset(node.start, tag, stop),
                 quoteattr(value),
             )
         elif value is not None:
             at = len(tag) - (2 if tag.endswith("/>") else 1)
             at = len(tag[:at].rstrip())
-            place = self._offset(node.start, tag, at)
+            place = self._byte_offset(node.start, tag, at)
             self.replace(place, place, f" {name}={quoteattr(value)}")
 
     def remove(self, node: XmlElement) -> None:
@@ -107,8 +111,8 @@ class Changes:
     def indentation(self, node: XmlElement) -> str:
         """The white space before an element."""
         before = self.text(max(0, node.start - 400), node.start)
-        found = re.search(r"(?:\A|[\r\n])([ \t]*)\Z", before)
-        return found[1] if found is not None else ""
+        match = re.search(r"(?:\A|[\r\n])([ \t]*)\Z", before)
+        return match[1] if match is not None else ""
 
     def alone(self, node: XmlElement) -> bool:
         """Whether an element begins its line."""
@@ -130,7 +134,7 @@ class Changes:
         end = self.document.start_tag_end(parent)
         tag = self.text(parent.start, end)
         if tag.endswith("/>"):
-            at = self._offset(parent.start, tag, len(tag[:-2].rstrip()))
+            at = self._byte_offset(parent.start, tag, len(tag[:-2].rstrip()))
             closing = f"{self.line_end}{self.indentation(parent)}</{parent.qname}>"
             self.replace(at, end, f">{self.line_end}{indent}{lines}{closing}")
         elif parent.children or parent.text.strip():
@@ -141,7 +145,7 @@ class Changes:
             )
 
 
-def _blind(tag: str, name: str) -> str:
+def _hide_values(tag: str, name: str) -> str:
     """The tag with other attributes' values hidden, so that none of them looks like `name=`."""
     return re.sub(
         r"""([^\s=]+)(\s*=\s*)("[^"]*"|'[^']*')""",

@@ -22,20 +22,20 @@ class BpmnDocument(XmlDocument):
         skip: frozenset[tuple[str, str]] = frozenset(),
     ) -> Self:
         """As `parse_xml`. Raises `XmlFault`."""
-        found = parse_xml(data, limits, skip)
-        return cls(found.data, found.elements, found.encoding, found.unbound)
+        parsed = parse_xml(data, limits, skip)
+        return cls(parsed.data, parsed.elements, parsed.encoding, parsed.unbound)
 
     def standalone(self, node: XmlElement) -> str:
         """The text of an element with all namespaces that it uses declared on it."""
-        return self._declared(node, self.raw(node))
+        return self._declare_prefixes(node, self.raw(node))
 
     def shell(self, node: XmlElement, inner: Iterable[str]) -> str:
         """The start tag of an element, as in `standalone`, with other content."""
-        head = self._decode(node.start, self.start_tag_end(node))
+        head = self._decode_span(node.start, self.start_tag_end(node))
         head = head[:-2].rstrip() + ">" if head.endswith("/>") else head
-        return self._declared(node, f"{head}{''.join(inner)}</{node.qname}>")
+        return self._declare_prefixes(node, f"{head}{''.join(inner)}</{node.qname}>")
 
-    def _declared(self, node: XmlElement, raw: str) -> str:
+    def _declare_prefixes(self, node: XmlElement, raw: str) -> str:
         own = {k for k in node.attrs if k == "xmlns" or k.startswith("xmlns:")}
         prefixes = node.scope.prefixes
         if self.made_prefixes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bpmn_text import by_id, definitions, model_of, odd, parse, process
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
-from orgflow.frontends.bpmn.patch.patch import patched
+from orgflow.frontends.bpmn.patch.patch import apply_patch
 from orgflow.frontends.bpmn.scope import MAX_NESTED
 from orgflow.frontends.bpmn.xml.names import BPMN
 
@@ -530,13 +530,13 @@ def test_a_fix_writes_nothing_about_an_id_that_several_elements_have() -> None:
             edits=(Edit(action="add", scope=scope, flow=flow),),
         )  # fmt: skip
         with pytest.raises(FixError):
-            patched(source, model, fix)
+            apply_patch(source, model, fix)
     removal = Fix(
         title="remove a flow", applicability="safe",
         edits=(Edit(action="remove", scope="p", id="f2"),),
     )  # fmt: skip
     with pytest.raises(FixError):
-        patched(source, model, removal)
+        apply_patch(source, model, removal)
 
 
 def test_a_shape_of_a_shared_id_is_of_no_element() -> None:
