@@ -24,7 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 from drawing_metrics import Metrics, measure
-from orgflow.backends.bpmn.document import document
+from orgflow.backends.bpmn.document import write_document
 from orgflow.compilation.reading import load_model
 
 from orgflow_ir.layout.keep import draw_model
@@ -172,9 +172,13 @@ def round_trip(
         if model is None:
             trip.unreadable += 1
             continue
-        text = document(model, model.diagram).encode()
+        text = write_document(model, model.diagram).encode()
         again = read(path, text, diagram=True)
-        if again == model and again is not None and document(again, again.diagram).encode() == text:
+        if (
+            again == model
+            and again is not None
+            and write_document(again, again.diagram).encode() == text
+        ):
             trip.equal += 1
         else:
             trip.wrong.append(f"not equal: {path.name}")
@@ -191,7 +195,7 @@ def round_trip(
             lost_lines = set(model.diagram.edges) - set(complete.edges)
             trip.kept += not lost and not lost_lines
         if ask is not None:
-            judge(trip, path, document(model, draw_model(model)).encode(), ask)
+            judge(trip, path, write_document(model, draw_model(model)).encode(), ask)
     return trip
 
 

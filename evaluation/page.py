@@ -150,7 +150,7 @@ def page_templates(*, finalize: Callable[[Any], Any] | None = None) -> Environme
 def render_page(page: Page) -> str:
     """The page as HTML text; the same text for the same page."""
     from markupsafe import Markup
-    from orgflow.backends.svg.style import style
+    from orgflow.backends.svg.style import style_sheet
 
     def clean(value: Any) -> Any:
         return clean_text(value) if isinstance(value, str) and not _is_markup(value) else value
@@ -169,7 +169,7 @@ def render_page(page: Page) -> str:
 
     environment = page_templates(finalize=clean)
     environment.filters["words"] = words
-    screen = style("auto").replace("@media (prefers", "@media screen and (prefers")
+    screen = style_sheet("auto").replace("@media (prefers", "@media screen and (prefers")
     numbers = range(len(page.runs) + 1)
     sheet = environment.get_template("page.css.j2").render(page=page, numbers=numbers)
     sheet = (sheet + screen).replace("</", "<\\/")
@@ -211,9 +211,9 @@ def _is_markup(value: object) -> bool:
 
 def _bare(picture: str) -> str:
     """A picture without its style sheet, which stands in the page once."""
-    from orgflow.backends.svg.style import style
+    from orgflow.backends.svg.style import style_sheet
 
-    return picture.replace(f"<style>{style('auto')}</style>\n", "", 1)
+    return picture.replace(f"<style>{style_sheet('auto')}</style>\n", "", 1)
 
 
 def _hash(sheet: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, assert_never
 
-from orgflow.backends.svg.render import element_ids, render
+from orgflow.backends.svg.render import element_ids, render_model
 from orgflow.evaluation.page import BranchRow, ElementRow, Finding
 
 from orgflow_ir.diagnostics import Diagnostic, Step
@@ -154,7 +154,7 @@ class Canvas:
             if lines:
                 notes[element] = "\n".join(lines)
         shown = {e: s for e, s in highlights.items() if e in self.drawable}
-        return render(
+        return render_model(
             self.model, drawing=self.drawing, taken=frozenset(taken), highlights=shown,
             marks=marks, notes=notes,
         )  # fmt: skip

@@ -87,13 +87,13 @@ class Catalogue(Pass):
             "escalation": catalog.escalations,
         }
         if any(tables.values()):
-            used = frozenset(_used(model))
+            used = frozenset(_list_used(model))
             for kind, entries in tables.items():
-                _check(kind, entries, used, ctx)
+                _check_entries(kind, entries, used, ctx)
         return model
 
 
-def _used(model: Model) -> Iterator[tuple[str, str | None]]:
+def _list_used(model: Model) -> Iterator[tuple[str, str | None]]:
     """Kind and id of what is referred to."""
     for scope in model.scopes():
         for node in scope.nodes:
@@ -104,7 +104,7 @@ def _used(model: Model) -> Iterator[tuple[str, str | None]]:
     yield from (("message", flow.message) for flow in model.message_flows)
 
 
-def _check(
+def _check_entries(
     kind: str,
     entries: tuple[CatalogEntry, ...],
     used: frozenset[tuple[str, str | None]],

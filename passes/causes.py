@@ -38,7 +38,7 @@ class Jump(NamedTuple):
     fork: str
 
 
-def beside(fault: Fault, graph: ControlFlow) -> Beside | None:
+def event_beside(fault: Fault, graph: ControlFlow) -> Beside | None:
     """The non-interrupting event whose branch and whose activity both lead to a fault."""
     seen = {s.element for s in fault.trace}
     for node in graph.nodes.values():
@@ -53,7 +53,7 @@ def beside(fault: Fault, graph: ControlFlow) -> Beside | None:
         into = graph.flows_in(fault.element)
         if not any(f.source in by_host or f.source == node.attached_to for f in into):
             continue
-        came = arrivals(fault, graph)
+        came = arriving_flows(fault, graph)
         flows = tuple(f for f in came if f.source in by_event and f.source not in by_host)
         if flows and len(flows) < len(came):
             return Beside(node, node.attached_to, flows)
@@ -75,14 +75,14 @@ class BrokenOff(NamedTuple):
 def broken_off(fault: Fault) -> BrokenOff | None:
     """The activity and the event if a join waits for one of their branches."""
     net = fault.net
-    if net is None or not fault.split or net.element[net.src[_first(fault)]] != fault.split:
+    if net is None or not fault.split or net.element[net.src[_first_arc(fault)]] != fault.split:
         return None
 
-    def events(arcs: Iterable[int]) -> list[str]:
+    def list_events(arcs: Iterable[int]) -> list[str]:
         return [net.element[net.dst[a]] for a in arcs if a in net.by_event]
 
-    came, missing = events(fault.taken_arcs), events(fault.missing_arcs)
-    some = came or missing or events(net.outs[net.src[_first(fault)]])
+    came, missing = list_events(fault.taken_arcs), list_events(fault.missing_arcs)
+    some = came or missing or list_events(net.outs[net.src[_first_arc(fault)]])
     if not some:
         return None
     other = missing[0] if came and missing else fault.split
@@ -102,11 +102,11 @@ def own_loop(fault: Fault, graph: ControlFlow) -> tuple[str, ...]:
     return tuple(dict.fromkeys(back)) if len(back) == len(fault.missing_arcs) else ()
 
 
-def _first(fault: Fault) -> int:
+def _first_arc(fault: Fault) -> int:
     return next(iter((*fault.taken_arcs, *fault.missing_arcs)), 0)
 
 
-def begins(fault: Fault) -> tuple[str, ...]:
+def unused_starts(fault: Fault) -> tuple[str, ...]:
     """The starts, if a join waits for one at which this run did not begin."""
     net = fault.net
     if net is None or fault.split or fault.kind != "deadlock":
@@ -116,7 +116,7 @@ def begins(fault: Fault) -> tuple[str, ...]:
     return tuple(dict.fromkeys(net.element[net.dst[a]] for a in net.outs[SOURCE]))
 
 
-def arrivals(fault: Fault, graph: ControlFlow) -> tuple[Flow, ...]:
+def arriving_flows(fault: Fault, graph: ControlFlow) -> tuple[Flow, ...]:
     """The flows by which tokens reach the element of a fault in the run that shows it; all its
     incoming flows if no run shows it."""
     into = {f.id: f for f in graph.flows_in(fault.element)}
@@ -124,26 +124,26 @@ def arrivals(fault: Fault, graph: ControlFlow) -> tuple[Flow, ...]:
     return tuple(into[f] for f in came) if came else tuple(into.values())
 
 
-def jump(fault: Fault, graph: ControlFlow) -> Jump | None:
+def find_jump(fault: Fault, graph: ControlFlow) -> Jump | None:
     """The flow that leads from one of several parallel branches into another."""
     net = fault.net
     if fault.kind == "unsync":
-        ends: Iterable[Flow] = arrivals(fault, graph)
+        ends: Iterable[Flow] = arriving_flows(fault, graph)
     elif net is not None and fault.split in graph.nodes:
         ends = [f for a in fault.taken_arcs if (f := net.flow[a]) is not None]
     else:
         return None
     for last in ends:
-        found = _jump(last, graph)
-        if found is not None:
-            return found
+        found_jump = _jump_from(last, graph)
+        if found_jump is not None:
+            return found_jump
     return None
 
 
-def _jump(last: Flow, graph: ControlFlow) -> Jump | None:
+def _jump_from(last: Flow, graph: ControlFlow) -> Jump | None:
     way = last
     for _ in graph.nodes:
-        if _chooses(way.source, graph):
+        if _is_choice(way.source, graph):
             break
         into = graph.flows_in(way.source)
         if len(into) != 1 or len(graph.out[way.source]) != 1:
@@ -157,7 +157,7 @@ def _jump(last: Flow, graph: ControlFlow) -> Jump | None:
         if len(into) != 1 or len(graph.into[first]) != 1:
             return None
         before = into[0].source
-        if _forks(before, graph):
+        if _is_fork(before, graph):
             if first == way.source or last.target == first:
                 return None
             return Jump(way.source, way, last, first, before)
@@ -165,16 +165,16 @@ def _jump(last: Flow, graph: ControlFlow) -> Jump | None:
     return None
 
 
-def _chooses(node: str, graph: ControlFlow) -> bool:
-    found = graph.nodes[node]
+def _is_choice(node: str, graph: ControlFlow) -> bool:
+    node_there = graph.nodes[node]
     return (
-        isinstance(found, Gateway)
-        and found.gateway_kind in _CHOICES
+        isinstance(node_there, Gateway)
+        and node_there.gateway_kind in _CHOICES
         and len(graph.flows_out(node)) > 1
     )
 
 
-def _forks(node: str, graph: ControlFlow) -> bool:
-    found, out = graph.nodes[node], graph.flows_out(node)
-    kind = found.gateway_kind if isinstance(found, Gateway) else "parallel"
+def _is_fork(node: str, graph: ControlFlow) -> bool:
+    node_there, out = graph.nodes[node], graph.flows_out(node)
+    kind = node_there.gateway_kind if isinstance(node_there, Gateway) else "parallel"
     return len(out) > 1 and kind in ("parallel", "inclusive")

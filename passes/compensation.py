@@ -61,7 +61,7 @@ class Compensation(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        found = [
+        events = [
             node
             for scope in ctx.scopes(model)
             for node in scope.nodes
@@ -75,7 +75,7 @@ class Compensation(Pass):
             for node in scope.nodes
             if isinstance(node, Task | CallActivity | SubProcess) and node.for_compensation
         ]
-        if not found and not marked:
+        if not events and not marked:
             return model
         index = ctx.analysis(ModelIndex, model)
         for node in marked:
@@ -87,17 +87,17 @@ class Compensation(Pass):
                     help=f"remove the mark of {ctx.name(node)}, or its flows",
                 )
         artifacts = [*model.artifacts, *(a for s in ctx.scopes(model) for a in s.artifacts)]
-        for event in found:
+        for event in events:
             ends = [
                 a.target if a.source == event.id else a.source
                 for a in artifacts
                 if a.artifact_kind == "association" and event.id in (a.source, a.target)
             ]
-            _check(event, [end for end in ends if end is not None], index, ctx)
+            _check_event(event, [end for end in ends if end is not None], index, ctx)
         return model
 
 
-def _check(event: Event, ends: list[str], index: ModelIndex, ctx: PassContext) -> None:
+def _check_event(event: Event, ends: list[str], index: ModelIndex, ctx: PassContext) -> None:
     named = ctx.full_name(event)
     for flow in index.flows_out(event.id):
         ctx.emit(

@@ -146,16 +146,16 @@ class Conditions(Pass):
             for node in scope.nodes:
                 out = graph.flows_out(node.id)
                 if out:
-                    _check(node, out, scope, ctx)
+                    _check_split(node, out, scope, ctx)
         return model
 
 
-def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> None:
+def _check_split(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> None:
     kind = node.gateway_kind if isinstance(node, Gateway) else ""
     if kind in ("parallel", "event") or isinstance(node, Event):
         for flow in out:
             if flow.condition or flow.default:
-                _misplaced(node, flow, scope, ctx)
+                _report_misplaced(node, flow, scope, ctx)
         return
     defaults = [f for f in out if f.default]
     if len(defaults) > 1:
@@ -178,22 +178,22 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
             )
     conditional = [f for f in out if f.condition is not None]
     if conditional and not isinstance(node, Opaque):
-        _unconditional(node, out, conditional, defaults, scope, ctx)
+        _check_unconditional(node, out, conditional, defaults, scope, ctx)
     if kind in ("exclusive", "inclusive"):
-        for one, two in _same_labels(out):
-            labels = f"labelled `{two.label}`"
-            if one.label != two.label:
-                labels = f"labelled `{one.label}` and `{two.label}`, which differ only in case"
+        for first, second in _same_labels(out):
+            labels = f"labelled `{second.label}`"
+            if first.label != second.label:
+                labels = f"labelled `{first.label}` and `{second.label}`, which differ only in case"
             ctx.emit(
                 SameBranchLabel,
                 f"two flows out of {ctx.name(node)} are {labels}",
-                element=two,
+                element=second,
                 help="label them differently; if both should be taken, connect one flow to a "
                 "parallel gateway that starts both",
             )
 
 
-def _unconditional(
+def _check_unconditional(
     node: ModelNode,
     out: list[Flow],
     conditional: list[Flow],
@@ -210,7 +210,8 @@ def _unconditional(
                 continue
             ctx.emit(
                 UnconditionalBranch,
-                f"it is undefined when {_branch(flow, ctx)} of {ctx.name(node)} is taken: it has "
+                f"it is undefined when {_name_branch(flow, ctx)} of {ctx.name(node)} is "
+                "taken: it has "
                 "no condition and is not the default flow",
                 element=flow,
                 help="make it the default flow, or give it a condition",
@@ -220,7 +221,7 @@ def _unconditional(
             return
     elif plain:
         return
-    if defaults or (len(out) > 1 and _covered(out, ctx)):
+    if defaults or (len(out) > 1 and _are_covered(out, ctx)):
         return
     what = "the only outgoing flow" if len(out) == 1 else "every outgoing flow"
     ctx.emit(
@@ -242,7 +243,7 @@ def _asks_for_labels(ctx: PassContext) -> bool:
     return ctx.grading.reports(UnlabelledBranch)
 
 
-def _covered(flows: list[Flow], ctx: PassContext) -> bool:
+def _are_covered(flows: list[Flow], ctx: PassContext) -> bool:
     """Whether no values were found for which none of the conditions holds."""
     from orgflow_ir.program.condition_completeness import uncovered
     from orgflow_ir.program.syntax import ConditionError
@@ -261,19 +262,19 @@ def _covered(flows: list[Flow], ctx: PassContext) -> bool:
     return uncovered(trees) is None
 
 
-def _branch(flow: Flow, ctx: PassContext) -> str:
+def _name_branch(flow: Flow, ctx: PassContext) -> str:
     return f"`{flow.label}`" if flow.name.strip() else f"the way to {ctx.name(flow.target)}"
 
 
 def _as_default(flow: Flow, scope: Scope, ctx: PassContext) -> Fix:
     return Fix(
-        title=f"make {_branch(flow, ctx)} the default flow",
+        title=f"make {_name_branch(flow, ctx)} the default flow",
         applicability="unsafe",
         edits=(Edit(action="set-default", scope=scope.id, id=flow.id, default=True),),
     )
 
 
-def _misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> None:
+def _report_misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> None:
     what = "has a condition" if flow.condition else "is marked as the default"
     instead = f"make {ctx.name(node)} an exclusive or inclusive gateway"
     if not isinstance(node, Gateway):
@@ -287,19 +288,19 @@ def _misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> N
         MisplacedCondition,
         f"{ctx.name(flow)} {what}, but {why}",
         element=flow,
-        help=f"if {_it(flow)} should decide, {instead}; otherwise remove it",
+        help=f"if {_pronoun(flow)} should decide, {instead}; otherwise remove it",
         fix=_without_condition(flow, scope, ctx),
     )
 
 
-def _it(flow: Flow) -> str:
+def _pronoun(flow: Flow) -> str:
     return "the condition" if flow.condition else "the mark"
 
 
 def _without_condition(flow: Flow, scope: Scope, ctx: PassContext) -> Fix:
     plain = flow.replace(condition=None) if flow.condition else flow.replace(default=False)
     return Fix(
-        title=f"remove {_it(flow)} of {ctx.name(flow)}",
+        title=f"remove {_pronoun(flow)} of {ctx.name(flow)}",
         applicability="unsafe",
         edits=(Edit(action="replace", scope=scope.id, id=flow.id, flow=plain),),
     )

@@ -42,11 +42,11 @@ class DeadEnds(Pass):
         """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             if not (isinstance(scope, SubProcess) and scope.flavour == "ad-hoc") and has_end(scope):
-                _check(scope, ctx)
+                _check_scope(scope, ctx)
         return model
 
 
-def _check(scope: Scope, ctx: PassContext) -> None:
+def _check_scope(scope: Scope, ctx: PassContext) -> None:
     sources = {f.source for f in scope.flows}  # OF101 and OF102 report those that lead nowhere
     reached: frozenset[str] | None = None
     for node in scope.nodes:
@@ -57,7 +57,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         if node.id in reached:  # OF111 reports the others
             begins = isinstance(node, Event) and node.position == "start"
             ends = "begins with it ends immediately" if begins else "reaches it ends there"
-            if any(_interrupts(n, node) for n in scope.nodes):
+            if any(_interrupts_node(n, node) for n in scope.nodes):
                 ends += " unless a boundary event interrupts it"
             ctx.emit(
                 DeadEnd,
@@ -81,11 +81,11 @@ def _leads_on(node: ModelNode) -> bool:
             assert_never(node)
 
 
-def _interrupts(event: ModelNode, node: ModelNode) -> bool:
+def _interrupts_node(event: ModelNode, node: ModelNode) -> bool:
     """Whether an event on the border of a node ends it, so that a run can leave it there."""
     if not isinstance(event, Event) or event.attached_to != node.id:
         return False
-    return event.interrupting and not undoes(event)
+    return event.interrupting and not is_compensation_event(event)
 
 
 def has_end(scope: Scope) -> bool:
@@ -101,10 +101,10 @@ def needs_way_out(node: ModelNode) -> bool:
         return False
     if node.position == "throw" and any(d.kind == "link" for d in node.definitions):
         return False
-    return not undoes(node)
+    return not is_compensation_event(node)
 
 
-def undoes(node: ModelNode) -> bool:
+def is_compensation_event(node: ModelNode) -> bool:
     """Whether a node is a compensation boundary event, which an association continues instead of a
     flow."""
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import FlowPass, analyses
+from orgflow.passes.flow_findings import FlowPass, list_analyses
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -42,14 +42,14 @@ class DeadSteps(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        for found in analyses(model, ctx, self.max_states):
-            if any(f.kind != "unsync" or f.unbounded for f in found.faults):
+        for analysis in list_analyses(model, ctx, self.max_states):
+            if any(f.kind != "unsync" or f.unbounded for f in analysis.faults):
                 continue  # a consequence of what is told already
             by_scope: dict[int, list[str]] = {}
-            for fault in found[Property.DEAD].faults:
+            for fault in analysis[Property.DEAD].faults:
                 if fault.element in ctx.analysis(Wiring, fault.scope).led_to:
                     by_scope.setdefault(id(fault.scope), []).append(fault.element)
-            for scope in ctx.scopes(found.process) if by_scope else ():
+            for scope in ctx.scopes(analysis.process) if by_scope else ():
                 steps = by_scope.get(id(scope))
                 if steps:
                     namer = ctx.analysis(Namer, scope)
@@ -59,12 +59,12 @@ class DeadSteps(FlowPass):
                         f"{'happens' if len(steps) == 1 else 'happen'}: a flow leads there, but "
                         "no run reaches it",
                         element=namer.nodes[steps[0]],
-                        help=_help(steps[0], namer),
+                        help=_help_text(steps[0], namer),
                     )
         return model
 
 
-def _help(step: str, namer: Namer) -> str:
+def _help_text(step: str, namer: Namer) -> str:
     before = [n for n in namer.before.get(step, ()) if n != step]
     if not before:
         return "make it reachable, or remove it"

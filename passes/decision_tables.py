@@ -66,11 +66,11 @@ class DecisionTables(Pass):
                     binding = node.binding
                     if binding.kind == "decision" and binding.decision not in seen:
                         seen.add(binding.decision or "")
-                        _check(node, binding.decision or "", ctx)
+                        _check_table(node, binding.decision or "", ctx)
         return model
 
 
-def _check(task: Task, reference: str, ctx: PassContext) -> None:
+def _check_table(task: Task, reference: str, ctx: PassContext) -> None:
     # Imported for a model that refers to a decision.
     from orgflow_ir.decisions.completeness import completeness
     from orgflow_ir.decisions.found import Unusable
@@ -81,22 +81,22 @@ def _check(task: Task, reference: str, ctx: PassContext) -> None:
         decision = library.find(reference) if library is not None else None
     except Unusable:
         return  # a target that runs it says so
-    found = completeness(decision) if decision is not None else None
-    if found is None or decision is None:
+    answer = completeness(decision) if decision is not None else None
+    if answer is None or decision is None:
         return
     where = f"the decision `{decision.name}` in {decision.file}"
-    if found.gap is not None:
+    if answer.gap is not None:
         ctx.emit(
             DecisionGap,
-            f"no rule of {where} covers {found.gap.text()}",
+            f"no rule of {where} covers {answer.gap.text()}",
             element=task,
             help="add a rule for these inputs, or a default output",
         )
-    if found.overlap is not None:
-        first, second, *_ = found.overlap.rules
+    if answer.overlap is not None:
+        first, second, *_ = answer.overlap.rules
         ctx.emit(
             DecisionOverlap,
-            f"the rules {first} and {second} of {where} both match {found.overlap.text()}",
+            f"the rules {first} and {second} of {where} both match {answer.overlap.text()}",
             element=task,
             help="make the rules mutually exclusive, or use the hit policy FIRST",
         )

@@ -66,7 +66,7 @@ class Drawing(Pass):
         diagram = model.diagram
         if diagram is None:
             wanted = ctx.options.get("diagram")  # else nobody asked the reader for it
-            if wanted and next(_visible(model), None) is not None:
+            if wanted and next(_list_visible(model), None) is not None:
                 ctx.emit(
                     MissingShape,
                     "the model has no diagram",
@@ -77,7 +77,7 @@ class Drawing(Pass):
             return model
         shapes = {s.element: s for s in diagram.shapes}
         drawn = shapes.keys() | {e.element for e in diagram.edges}
-        for element in _visible(model):
+        for element in _list_visible(model):
             if element.id not in drawn:
                 ctx.emit(
                     MissingShape,
@@ -85,11 +85,11 @@ class Drawing(Pass):
                     element=element,
                     help="draw the element, or remove it",
                 )
-        _pools(model, shapes, ctx)
+        _check_pools(model, shapes, ctx)
         return model
 
 
-def _visible(model: Model) -> Iterator[Element]:
+def _list_visible(model: Model) -> Iterator[Element]:
     """What a diagram is to draw: data objects are drawn by their references."""
     yield from model.pools
     yield from model.message_flows
@@ -104,8 +104,8 @@ def _visible(model: Model) -> Iterator[Element]:
     yield from model.artifacts
 
 
-def _pools(model: Model, shapes: dict[str, Shape], ctx: PassContext) -> None:
-    _overlaps(model.pools, shapes, ctx)
+def _check_pools(model: Model, shapes: dict[str, Shape], ctx: PassContext) -> None:
+    _check_overlaps(model.pools, shapes, ctx)
     homes: dict[str, Pool] = {p.process: p for p in model.pools if p.process is not None}
     for process in model.processes:
         around = homes.get(process.id)
@@ -113,9 +113,9 @@ def _pools(model: Model, shapes: dict[str, Shape], ctx: PassContext) -> None:
         while stack:
             scope, outer = stack.pop()
             inside = [n for n in scope.nodes if not isinstance(n, Opaque)]
-            _overlaps(inside, shapes, ctx)
+            _check_overlaps(inside, shapes, ctx)
             if outer is not None:
-                _outside(inside, outer, shapes, ctx)
+                _check_outside(inside, outer, shapes, ctx)
             for node in inside:
                 if isinstance(node, SubProcess):
                     shape = shapes.get(node.id)
@@ -123,17 +123,19 @@ def _pools(model: Model, shapes: dict[str, Shape], ctx: PassContext) -> None:
                     stack.append((node, node if expanded else None))
 
 
-def _overlaps(elements: Sequence[Element], shapes: dict[str, Shape], ctx: PassContext) -> None:
+def _check_overlaps(
+    elements: Sequence[Element], shapes: dict[str, Shape], ctx: PassContext
+) -> None:
     """Report each element that lies on one to its left; a sweep over the left edges."""
-    found = [(shapes[e.id], e) for e in elements if e.id in shapes]
-    found.sort(key=lambda pair: pair[0].bounds[0])
-    for at, (shape, element) in enumerate(found):
-        for other, below in found[at + 1 :]:
+    placed = [(shapes[e.id], e) for e in elements if e.id in shapes]
+    placed.sort(key=lambda pair: pair[0].bounds[0])
+    for at, (shape, element) in enumerate(placed):
+        for other, below in placed[at + 1 :]:
             if other.bounds[0] > shape.bounds[0] + shape.bounds[2]:
                 break  # this one and all after it are drawn further to the right
-            if _plane(shape) != _plane(other) or not _touch(shape.bounds, other.bounds):
+            if _plane_of(shape) != _plane_of(other) or not _boxes_touch(shape.bounds, other.bounds):
                 continue
-            if _on(element, below) or _on(below, element):
+            if _is_on(element, below) or _is_on(below, element):
                 continue
             ctx.emit(
                 OverlappingShapes,
@@ -143,7 +145,7 @@ def _overlaps(elements: Sequence[Element], shapes: dict[str, Shape], ctx: PassCo
             )
 
 
-def _outside(
+def _check_outside(
     elements: Sequence[Element], outer: Element, shapes: dict[str, Shape], ctx: PassContext
 ) -> None:
     around = shapes.get(outer.id)
@@ -152,7 +154,7 @@ def _outside(
     left, top, width, height = around.bounds
     for element in elements:
         shape = shapes.get(element.id)
-        if shape is None or _plane(shape) != _plane(around):
+        if shape is None or _plane_of(shape) != _plane_of(around):
             continue
         x, y, w, h = shape.bounds
         if x < left or y < top or x + w > left + width or y + h > top + height:
@@ -164,18 +166,18 @@ def _outside(
             )
 
 
-def _plane(shape: Shape) -> str:
+def _plane_of(shape: Shape) -> str:
     return next((value for key, value in shape.extra if key == PLANE), "")
 
 
-def _touch(one: Box, two: Box) -> bool:
+def _boxes_touch(first: Box, second: Box) -> bool:
     return (
-        one[0] + one[2] >= two[0]
-        and two[0] + two[2] >= one[0]
-        and one[1] + one[3] >= two[1]
-        and two[1] + two[3] >= one[1]
+        first[0] + first[2] >= second[0]
+        and second[0] + second[2] >= first[0]
+        and first[1] + first[3] >= second[1]
+        and second[1] + second[3] >= first[1]
     )
 
 
-def _on(event: Element, host: Element) -> bool:
+def _is_on(event: Element, host: Element) -> bool:
     return isinstance(event, Event) and event.attached_to == host.id

@@ -43,11 +43,11 @@ class DuplicateFlows(Pass):
         """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             if len({(f.source, f.target) for f in scope.flows}) < len(scope.flows):
-                _check(scope, ctx)
+                _check_scope(scope, ctx)
         return model
 
 
-def _check(scope: Scope, ctx: PassContext) -> None:
+def _check_scope(scope: Scope, ctx: PassContext) -> None:
     first: dict[tuple[str, ...], Flow] = {}
     gateways = {n.id: n.gateway_kind for n in scope.nodes if isinstance(n, Gateway)}
     for flow in scope.flows:

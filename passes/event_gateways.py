@@ -110,7 +110,7 @@ class EventGateways(Pass):
             for node in scope.nodes:
                 if isinstance(node, Gateway) and node.gateway_kind == "event":
                     graph = graph or ctx.analysis(ControlFlow, scope)
-                    _check(node, graph, ctx)
+                    _check_gateway(node, graph, ctx)
                     _check_events(node, graph, ctx)
                 if isinstance(node, (Task, Gateway)) and node.instantiate:
                     graph = graph or ctx.analysis(ControlFlow, scope)
@@ -164,10 +164,10 @@ def _check_events(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> Non
             )
 
 
-def _check(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> None:
+def _check_gateway(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> None:
     for flow in graph.flows_out(gateway.id):
         target = graph.nodes[flow.target]
-        if not _waits(target):
+        if not _is_waiting(target):
             problem = "does not wait for an event"
             help_text = "use a message, timer, signal or conditional event there"
         elif len(graph.flows_in(target.id)) > 1:
@@ -183,7 +183,7 @@ def _check(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> None:
         )
 
 
-def _waits(node: ModelNode) -> bool:
+def _is_waiting(node: ModelNode) -> bool:
     match node:
         case Task():
             return node.task_type == "receive"

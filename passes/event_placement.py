@@ -164,7 +164,7 @@ class EventPlacement(Pass):
             # Each scope with whether it is, or lies within, a transaction.
             within: dict[str, bool] = {}
             for scope in ctx.scopes(process):
-                transacted = _is(scope, "transaction") or within.get(scope.id, False)
+                transacted = _is_flavour(scope, "transaction") or within.get(scope.id, False)
                 hosts: dict[str, ModelNode] = {}
                 for node in scope.nodes:
                     if isinstance(node, SubProcess):
@@ -174,44 +174,44 @@ class EventPlacement(Pass):
                         if sources is None:
                             flows = (f for s in ctx.scopes(model) for f in s.flows)
                             sources = frozenset(f.source for f in flows)
-                        _boundary(node, hosts, scope, node.id not in sources, ctx)
+                        _check_boundary(node, hosts, scope, node.id not in sources, ctx)
                     elif not transacted and _ends_by_cancel(node):
                         _cancel_end(node, scope, ctx)
-                _starts(scope, ctx)
-                _flows(scope, ctx)
+                _check_starts(scope, ctx)
+                _check_flows(scope, ctx)
         return model
 
 
 def cancels_nothing(node: ModelNode, nodes: Iterable[ModelNode]) -> bool:
     """Whether a node is a cancel event on the boundary of something other than a transaction."""
-    if not isinstance(node, Event) or node.position != "boundary" or not _has(node, "cancel"):
+    if not isinstance(node, Event) or node.position != "boundary" or not _has_kind(node, "cancel"):
         return False
-    return any(n.id == node.attached_to and not _is(n, "transaction") for n in nodes)
+    return any(n.id == node.attached_to and not _is_flavour(n, "transaction") for n in nodes)
 
 
 def waits_in_vain(node: ModelNode, scope: Scope) -> bool:
     """Whether a node is a start event with a trigger in a sub-process that has an incoming flow."""
     if not isinstance(node, Event) or node.position != "start" or not node.definitions:
         return False
-    return _is(scope, "plain") or _is(scope, "transaction")
+    return _is_flavour(scope, "plain") or _is_flavour(scope, "transaction")
 
 
 def never_begun(scope: Scope) -> bool:
     """Whether a scope is an event sub-process without a start event."""
-    return _is(scope, "event") and not any(
+    return _is_flavour(scope, "event") and not any(
         isinstance(n, Event) and n.position == "start" for n in scope.nodes
     )
 
 
-def _is(element: ModelNode | Scope, flavour: str) -> bool:
+def _is_flavour(element: ModelNode | Scope, flavour: str) -> bool:
     return isinstance(element, SubProcess) and element.flavour == flavour
 
 
-def _has(event: Event, kind: str) -> bool:
+def _has_kind(event: Event, kind: str) -> bool:
     return any(d.kind == kind for d in event.definitions)
 
 
-def _boundary(
+def _check_boundary(
     event: Event, hosts: Mapping[str, ModelNode], scope: Scope, loose: bool, ctx: PassContext
 ) -> None:
     host = hosts.get(event.attached_to or "")
@@ -220,21 +220,21 @@ def _boundary(
     named = ctx.analysis(Namer, scope).name(event.id)
     if cancels_nothing(event, (host,)):
         if isinstance(host, SubProcess):
-            ways = f"make {ctx.name(host)} a transaction with a cancel end event in it, or make "
+            advice = f"make {ctx.name(host)} a transaction with a cancel end event in it, or make "
         else:
-            ways = "make "
+            advice = "make "
         ctx.emit(
             MisplacedCancel,
             f"{ctx.full_name(event)} is attached to {ctx.name(host)}, which is not a transaction: "
             "it never occurs",
             element=event,
-            help=f"{ways}{named} an error event",
+            help=f"{advice}{named} an error event",
         )
         return
-    if _has(event, "error") and not event.interrupting:
-        _survived(event, named, host.label, ctx)
-    if loose and not _has(event, "compensation"):
-        breaks = event.interrupting or _has(event, "error")
+    if _has_kind(event, "error") and not event.interrupting:
+        _report_survived(event, named, host.label, ctx)
+    if loose and not _has_kind(event, "compensation"):
+        breaks = event.interrupting or _has_kind(event, "error")
         over = f"it interrupts {ctx.name(host)}, and nothing follows"
         then = over if breaks else "nothing is done"
         border = "" if ctx.name(host) in named else f" on the border of {ctx.name(host)}"
@@ -246,7 +246,7 @@ def _boundary(
         )
 
 
-def _survived(event: Event, named: str, inside: str, ctx: PassContext) -> None:
+def _report_survived(event: Event, named: str, inside: str, ctx: PassContext) -> None:
     ctx.emit(
         SurvivedError,
         f"{ctx.full_name(event)} is not interrupting, but an error always interrupts `{inside}`",
@@ -256,12 +256,12 @@ def _survived(event: Event, named: str, inside: str, ctx: PassContext) -> None:
 
 
 def _ends_by_cancel(node: ModelNode) -> TypeGuard[Event]:
-    return isinstance(node, Event) and node.position == "end" and _has(node, "cancel")
+    return isinstance(node, Event) and node.position == "end" and _has_kind(node, "cancel")
 
 
 def _cancel_end(event: Event, scope: Scope, ctx: PassContext) -> None:
     named = ctx.analysis(Namer, scope).name(event.id)
-    if _is(scope, "plain"):
+    if _is_flavour(scope, "plain"):
         help_text = (
             f"make {ctx.name(scope)} a transaction with a cancel event on its border, or make "
             f"{named} an error end event that an error event there catches"
@@ -276,7 +276,7 @@ def _cancel_end(event: Event, scope: Scope, ctx: PassContext) -> None:
     )
 
 
-def _starts(scope: Scope, ctx: PassContext) -> None:
+def _check_starts(scope: Scope, ctx: PassContext) -> None:
     if not isinstance(scope, SubProcess):
         return
     if scope.flavour == "ad-hoc":
@@ -334,8 +334,8 @@ def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> N
     namer = ctx.analysis(Namer, scope)
     what = ctx.full_name(scope)
     for start in starts:
-        if _has(start, "error") and not start.interrupting:
-            _survived(start, namer.name(start.id), "its surroundings", ctx)
+        if _has_kind(start, "error") and not start.interrupting:
+            _report_survived(start, namer.name(start.id), "its surroundings", ctx)
     if not starts:
         ctx.emit(
             EventSubProcessStart,
@@ -360,8 +360,8 @@ def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> N
         )
 
 
-def _flows(scope: Scope, ctx: PassContext) -> None:
-    if not any(_is(node, "event") for node in scope.nodes):
+def _check_flows(scope: Scope, ctx: PassContext) -> None:
+    if not any(_is_flavour(node, "event") for node in scope.nodes):
         return
     here = {n.id: n for n in scope.nodes}
     name = ctx.analysis(Namer, scope).name
@@ -370,7 +370,7 @@ def _flows(scope: Scope, ctx: PassContext) -> None:
         if source is None or target is None:
             continue  # OF101 or OF102 has said so
         named = f"the flow `{flow.label}`" if flow.name.strip() else "a flow"
-        if _is(target, "event"):
+        if _is_flavour(target, "event"):
             ctx.emit(
                 EventSubProcessFlow,
                 f"{named} from {name(source.id)} leads into the event sub-process "
@@ -379,7 +379,7 @@ def _flows(scope: Scope, ctx: PassContext) -> None:
                 help=f"remove the flow; or, to run {ctx.name(target)} as a normal step, make it a "
                 "plain sub-process whose start event has no trigger",
             )
-        elif _is(source, "event"):
+        elif _is_flavour(source, "event"):
             ctx.emit(
                 EventSubProcessFlow,
                 f"{named} to {name(target.id)} leaves the event sub-process {ctx.name(source)}, "

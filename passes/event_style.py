@@ -157,11 +157,11 @@ class EventStyle(Pass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
-            _check(scope, ctx)
+            _check_scope(scope, ctx)
         return model
 
 
-def _check(scope: Scope, ctx: PassContext) -> None:
+def _check_scope(scope: Scope, ctx: PassContext) -> None:
     blank: list[Event] = []
     positions: set[str] = set()
     for node in scope.nodes:
@@ -178,7 +178,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 element=node,
                 help="use a separate event for each of them",
             )
-        _times(node, ctx)
+        _check_times(node, ctx)
     if len(blank) > 1:
         ctx.emit(
             SeveralBlankStarts,
@@ -187,11 +187,11 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             element=scope,
             help="give each a trigger, or use only one of them",
         )
-    _missing(scope, positions, ctx)
-    _termination(scope, ctx)
+    _check_missing(scope, positions, ctx)
+    _check_termination(scope, ctx)
 
 
-def _times(event: Event, ctx: PassContext) -> None:
+def _check_times(event: Event, ctx: PassContext) -> None:
     for definition in event.definitions:
         if definition.kind != "timer" or definition.expression is None:
             continue
@@ -206,12 +206,12 @@ def _times(event: Event, ctx: PassContext) -> None:
         )
 
 
-def _missing(scope: Scope, positions: set[str], ctx: PassContext) -> None:
+def _check_missing(scope: Scope, positions: set[str], ctx: PassContext) -> None:
     if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
         return
     other = EventSubProcessStart if isinstance(scope, SubProcess) else NoStart
-    told = {d.element for d in ctx.diagnostics if d.code in (other.code, NoEnd.code)}
-    known = scope.id in told
+    reported = {d.element for d in ctx.diagnostics if d.code in (other.code, NoEnd.code)}
+    known = scope.id in reported
     if "start" not in positions and not (known and ctx.grading.reports(other)):
         ctx.emit(
             MissingStart,
@@ -228,15 +228,15 @@ def _missing(scope: Scope, positions: set[str], ctx: PassContext) -> None:
         )
 
 
-def _termination(scope: Scope, ctx: PassContext) -> None:
+def _check_termination(scope: Scope, ctx: PassContext) -> None:
     """One terminate end event, and beside it no other end but event sub-processes that break off
     what is under way."""
-    if not any(_terminates(n) for n in scope.nodes):
+    if not any(_is_terminate_event(n) for n in scope.nodes):
         return
     graph = ctx.analysis(ControlFlow, scope)
     ends = [n for n in scope.nodes if not isinstance(n, Opaque) and not graph.flows_out(n.id)]
-    last = [n for n in ends if _terminates(n)]
-    if len(last) != 1 or not all(n is last[0] or _interrupts(n) for n in ends):
+    last = [n for n in ends if _is_terminate_event(n)]
+    if len(last) != 1 or not all(n is last[0] or _is_interrupting(n) for n in ends):
         return
     event = last[0]
     assert isinstance(event, Event)
@@ -254,7 +254,7 @@ def _termination(scope: Scope, ctx: PassContext) -> None:
     )
 
 
-def _terminates(node: ModelNode) -> bool:
+def _is_terminate_event(node: ModelNode) -> bool:
     return (
         isinstance(node, Event)
         and node.position == "end"
@@ -262,7 +262,7 @@ def _terminates(node: ModelNode) -> bool:
     )
 
 
-def _interrupts(node: ModelNode) -> bool:
+def _is_interrupting(node: ModelNode) -> bool:
     return (
         isinstance(node, SubProcess)
         and node.flavour == "event"

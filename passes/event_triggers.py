@@ -117,11 +117,11 @@ class EventTriggers(Pass):
             for scope in ctx.scopes(process):
                 for node in scope.nodes:
                     if isinstance(node, Event):
-                        _check(node, scope, process, ctx)
+                        _check_event(node, scope, process, ctx)
         return model
 
 
-def _check(event: Event, scope: Scope, process: Process, ctx: PassContext) -> None:
+def _check_event(event: Event, scope: Scope, process: Process, ctx: PassContext) -> None:
     if not event.definitions:
         if event.position in ("catch", "boundary"):
             comes = "a run does not wait at it" if event.position == "catch" else "it never comes"
@@ -132,11 +132,11 @@ def _check(event: Event, scope: Scope, process: Process, ctx: PassContext) -> No
                 help="add a trigger: a message, a timer, a signal …",
             )
         return
-    place = _place(event, scope)
+    place = _event_place(event, scope)
     for definition in event.definitions:
         if place is not None and definition.kind not in POSSIBLE[place]:
-            _impossible(event, definition, place, ctx)
-        elif process.executable and definition.kind == "conditional" and not _says(definition):
+            _report_impossible(event, definition, place, ctx)
+        elif process.executable and definition.kind == "conditional" and not _has_text(definition):
             ctx.emit(
                 MissingEventCondition,
                 f"{ctx.full_name(event)} has no condition",
@@ -145,7 +145,7 @@ def _check(event: Event, scope: Scope, process: Process, ctx: PassContext) -> No
             )
 
 
-def _place(event: Event, scope: Scope) -> str | None:
+def _event_place(event: Event, scope: Scope) -> str | None:
     """The row of the table; `None` where another rule is about such events."""
     if event.position == "start" and isinstance(scope, SubProcess):
         if scope.flavour != "event":
@@ -156,7 +156,9 @@ def _place(event: Event, scope: Scope) -> str | None:
     return event.position
 
 
-def _impossible(event: Event, definition: EventDefinition, place: str, ctx: PassContext) -> None:
+def _report_impossible(
+    event: Event, definition: EventDefinition, place: str, ctx: PassContext
+) -> None:
     if place.endswith(".non-interrupting"):
         if definition.kind == "error":
             return  # OF124 reports it
@@ -175,11 +177,11 @@ def _impossible(event: Event, definition: EventDefinition, place: str, ctx: Pass
         f"{ctx.full_name(event)} has {_KINDS[definition.kind]} as its trigger, which is not "
         f"allowed for {_PLACES[place]}",
         element=event,
-        help=_remedy(event, definition),
+        help=_remedy_text(event, definition),
     )
 
 
-def _remedy(event: Event, definition: EventDefinition) -> str:
+def _remedy_text(event: Event, definition: EventDefinition) -> str:
     kind, place = definition.kind, event.position
     if place in ("throw", "end") and kind in ("timer", "conditional"):
         return "put an intermediate catch event before it, and remove the trigger here"
@@ -192,6 +194,6 @@ def _remedy(event: Event, definition: EventDefinition) -> str:
     return "use another trigger, or an event in another position"
 
 
-def _says(definition: EventDefinition) -> bool:
+def _has_text(definition: EventDefinition) -> bool:
     expression = definition.expression
     return expression is not None and bool(expression.text.strip() or expression.extra)

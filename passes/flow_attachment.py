@@ -37,7 +37,7 @@ class Attachment(NamedTuple):
         return not self.near
 
 
-def attachment(
+def find_attachment(
     flow: Flow, here: Mapping[str, ModelNode], scope: Scope, model: Model
 ) -> Attachment | None:
     """The nodes of its scope at the missing ends of a flow in the diagram, the nearest of several;
@@ -48,7 +48,7 @@ def attachment(
     edge = next((e for e in diagram.edges if e.element == flow.id and len(e.waypoints) > 1), None)
     if edge is None:
         return None
-    shapes = [s for s in diagram.shapes if s.element in here and _plane(s) == _plane(edge)]
+    shapes = [s for s in diagram.shapes if s.element in here and _plane_of(s) == _plane_of(edge)]
     ends: dict[str, str] = {}
     near: tuple[str, ...] = ()
     for side, at, point in (
@@ -57,34 +57,34 @@ def attachment(
     ):
         if at in here:
             continue
-        found = _touched(point, side, shapes, here)
-        if not found:
+        touched = _touched_nodes(point, side, shapes, here)
+        if not touched:
             return None
-        ends[side] = found[0]
-        near = near or (tuple(found) if len(found) > 1 else ())
+        ends[side] = touched[0]
+        near = near or (tuple(touched) if len(touched) > 1 else ())
     attached = flow.replace(**ends)
-    if attached.source == attached.target or _parallel(attached, scope):
+    if attached.source == attached.target or _is_parallel(attached, scope):
         return None  # a loop of one step, or a second arrow, is more likely an accident
     return Attachment(attached, ends.get("source"), ends.get("target"), near)
 
 
-def _plane(mark: Shape | Edge) -> str:
+def _plane_of(mark: Shape | Edge) -> str:
     return dict(mark.extra).get(PLANE, "0")
 
 
-def _touched(
+def _touched_nodes(
     point: tuple[float, float], side: str, shapes: list[Shape], here: Mapping[str, ModelNode]
 ) -> list[str]:
     """The nodes whose border is near a point and that a flow may begin or end at, nearest first."""
-    found = [
-        (distance(point, shape.bounds), index, shape.element)
+    distances = [
+        (border_distance(point, shape.bounds), index, shape.element)
         for index, shape in enumerate(shapes)
-        if _takes(side, here[shape.element])
+        if _takes_end(side, here[shape.element])
     ]
-    return [element for far, _, element in sorted(found) if far <= NEAR]
+    return [element for far, _, element in sorted(distances) if far <= NEAR]
 
 
-def _takes(side: str, node: ModelNode) -> bool:
+def _takes_end(side: str, node: ModelNode) -> bool:
     """Whether a flow may begin (or end) at a node."""
     if isinstance(node, Opaque):
         return False
@@ -95,12 +95,12 @@ def _takes(side: str, node: ModelNode) -> bool:
     return node.position in ("catch", "throw", "end")
 
 
-def _parallel(flow: Flow, scope: Scope) -> bool:
+def _is_parallel(flow: Flow, scope: Scope) -> bool:
     ends = (flow.source, flow.target)
     return any(f.id != flow.id and (f.source, f.target) == ends for f in scope.flows)
 
 
-def distance(point: tuple[float, float], bounds: _Bounds) -> float:
+def border_distance(point: tuple[float, float], bounds: _Bounds) -> float:
     """The distance from a point to the border of a rectangle, also from inside."""
     (x, y), (left, top, width, height) = point, bounds
     outside = (max(left - x, 0, x - left - width), max(top - y, 0, y - top - height))

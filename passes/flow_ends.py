@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_attachment import Attachment, attachment
+from orgflow.passes.flow_attachment import Attachment, find_attachment
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.flow.nets.wiring import Wiring
@@ -148,15 +148,15 @@ class FlowEnds(Pass):
             reached: frozenset[str] | None = None
             for flow in scope.flows:
                 if flow.source in here and flow.target in here:
-                    _check(flow, here[flow.source], here[flow.target], scope, ctx)
+                    _check_flow(flow, here[flow.source], here[flow.target], scope, ctx)
                     continue
                 missing = [e for e in (flow.source, flow.target) if e not in home]
                 if not missing:
-                    _crossing(flow, home[flow.source], home[flow.target], ctx)
+                    _report_crossing(flow, home[flow.source], home[flow.target], ctx)
                     continue
                 if reached is None:
                     reached = ctx.analysis(Wiring, scope).live
-                _dangling(flow, here, reached, scope, model, ctx)
+                _report_dangling(flow, here, reached, scope, model, ctx)
         return model
 
 
@@ -169,11 +169,11 @@ def _kind_and(event: Event, ctx: PassContext) -> str:
 _POSITIONS = {"start": "start event", "end": "end event", "boundary": "boundary event"}
 
 
-def _named(flow: Flow) -> str:
+def _name_flow(flow: Flow) -> str:
     return f"the flow `{flow.label}`" if flow.name.strip() else "a flow"
 
 
-def _dangling(
+def _report_dangling(
     flow: Flow,
     here: dict[str, ModelNode],
     reached: frozenset[str],
@@ -190,12 +190,12 @@ def _dangling(
             lost.append(f"`{end}`")
         else:
             ends.append(f"{word} nowhere")
-    attached = attachment(flow, here, scope, model)
+    attached = find_attachment(flow, here, scope, model)
     gone = f", but there is no {join_listed(lost, last='and no')}" if lost else ""
     matters = flow.source in reached or flow.target in reached
     ctx.emit(
         DanglingFlow,
-        f"{_named(flow)} leads {' '.join(ends)}{gone}",
+        f"{_name_flow(flow)} leads {' '.join(ends)}{gone}",
         element=flow,
         help="connect it to a step at both ends, or remove it"
         if attached is None
@@ -228,13 +228,14 @@ def _to_where(attached: Attachment, ctx: PassContext) -> str:
     return " ".join(f"{word} {ctx.name(end)}" for word, end in words if end is not None)
 
 
-def _crossing(flow: Flow, source: Scope, target: Scope, ctx: PassContext) -> None:
+def _report_crossing(flow: Flow, source: Scope, target: Scope, ctx: PassContext) -> None:
     ends = {n.id: n for s in (source, target) for n in s.nodes}
-    one, two = ends[flow.source], ends[flow.target]
+    source_node, target_node = ends[flow.source], ends[flow.target]
     where = "another scope" if source is target else f"{ctx.name(target)}"
     ctx.emit(
         CrossingFlow,
-        f"{_named(flow)} leads from {ctx.name(one)} in {ctx.name(source)} to {ctx.name(two)} in "
+        f"{_name_flow(flow)} leads from {ctx.name(source_node)} in {ctx.name(source)} to "
+        f"{ctx.name(target_node)} in "
         f"{where}",
         element=flow,
         help="between pools, use a message flow; to leave a sub-process, use a flow from its "
@@ -242,13 +243,13 @@ def _crossing(flow: Flow, source: Scope, target: Scope, ctx: PassContext) -> Non
     )
 
 
-def _check(
+def _check_flow(
     flow: Flow, source: ModelNode, target: ModelNode, scope: Scope, ctx: PassContext
 ) -> None:
     if isinstance(target, Event) and target.position == "start":
         ctx.emit(
             FlowIntoStart,
-            f"{_named(flow)} from {ctx.name(source)} leads into {_kind_and(target, ctx)}",
+            f"{_name_flow(flow)} from {ctx.name(source)} leads into {_kind_and(target, ctx)}",
             element=flow,
             help=f"put an exclusive gateway directly after {ctx.name(target)} and connect the "
             "flow to it",
@@ -256,7 +257,7 @@ def _check(
     if isinstance(target, Event) and target.position == "boundary":
         ctx.emit(
             FlowIntoBoundary,
-            f"{_named(flow)} from {ctx.name(source)} leads into {_kind_and(target, ctx)}",
+            f"{_name_flow(flow)} from {ctx.name(source)} leads into {_kind_and(target, ctx)}",
             element=flow,
             help=f"connect it to the activity that {ctx.name(target)} is attached to, or to the "
             f"step after {ctx.name(target)}",
@@ -264,7 +265,7 @@ def _check(
     if isinstance(source, Event) and source.position == "end":
         ctx.emit(
             FlowOutOfEnd,
-            f"{_named(flow)} to {ctx.name(target)} leaves {_kind_and(source, ctx)}",
+            f"{_name_flow(flow)} to {ctx.name(target)} leaves {_kind_and(source, ctx)}",
             element=flow,
             help=f"make {ctx.name(source)} an intermediate event, or move it to the end of the "
             "process",
@@ -272,7 +273,7 @@ def _check(
     if source is target and isinstance(source, Gateway) and source.gateway_kind == "exclusive":
         ctx.emit(
             SelfLoop,
-            f"{_named(flow)} leads from {ctx.name(source)} back to itself",
+            f"{_name_flow(flow)} leads from {ctx.name(source)} back to itself",
             element=flow,
             help="connect it to the step to repeat before this decision",
         )

@@ -45,15 +45,15 @@ class FlowPass(Pass):
         """Finds a proved fix of a fault and its help, or `decide` if there is none. Without `fix`,
         it finds only the help."""
 
-        def advice() -> Repair:
+        def find_advice() -> Repair:
             if not self.fixes:
                 return Repair(None, decide)
-            from orgflow.passes.repair import repair  # only for faulty models
+            from orgflow.passes.repair import repair_fault  # only for faulty models
 
-            found = repair(fault, model, ctx, self.max_states, decide)
-            return found if fix else Repair(None, found.help)
+            repair_there = repair_fault(fault, model, ctx, self.max_states, decide)
+            return repair_there if fix else Repair(None, repair_there.help)
 
-        return advice
+        return find_advice
 
 
 class FlowAnalyses:
@@ -88,43 +88,43 @@ class FlowAnalyses:
         return self._made[max_states]
 
 
-def analyses(model: Model, ctx: PassContext, max_states: int) -> tuple[Analysis, ...]:
+def list_analyses(model: Model, ctx: PassContext, max_states: int) -> tuple[Analysis, ...]:
     """The analysis of every process that has steps, computed once for all passes."""
     return ctx.analysis(FlowAnalyses, model).of(
         max_states, lambda scope: ctx.analysis(Wiring, scope)
     )
 
 
-def findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -> Iterator[Fault]:
+def list_findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -> Iterator[Fault]:
     """Faults of one kind, in model order; only the first of each element, preferably one with a
     run."""
-    for found in analyses(model, ctx, max_states):
+    for analysis in list_analyses(model, ctx, max_states):
         faults = [
             f
-            for f in (*found.faults, *found.masked)
-            if f.kind == kind and not ctx.analysis(_malformed, f.scope)
+            for f in (*analysis.faults, *analysis.masked)
+            if f.kind == kind and not ctx.analysis(_is_malformed, f.scope)
         ]
         if not faults:
             continue
-        order = {id(s): i for i, s in enumerate(ctx.scopes(found.process))}
-        told: set[str] = set()
+        order = {id(s): i for i, s in enumerate(ctx.scopes(analysis.process))}
+        reported: set[str] = set()
         faults.sort(key=lambda f: (order[id(f.scope)], f.masked))
         inside: dict[int, frozenset[str]] = {}
         for fault in faults:
             if id(fault.scope) not in inside:
                 inside[id(fault.scope)] = frozenset(n.id for n in fault.scope.nodes)
-            if fault.element in inside[id(fault.scope)] and fault.element not in told:
-                told.add(fault.element)
+            if fault.element in inside[id(fault.scope)] and fault.element not in reported:
+                reported.add(fault.element)
                 yield fault
 
 
-def _malformed(scope: Scope) -> bool:
+def _is_malformed(scope: Scope) -> bool:
     """Whether flows lead where none can (OF105): what follows from that is not told besides."""
     events = {n.id for n in scope.nodes if isinstance(n, Event) and n.position == "boundary"}
     return bool(events) and any(f.target in events for f in scope.flows)
 
 
-def related(fault: Fault, namer: Namer, text: str) -> tuple[Related, ...]:
+def related_split(fault: Fault, namer: Namer, text: str) -> tuple[Related, ...]:
     """The split at which a fault begins."""
     if not fault.split:
         return ()

@@ -31,7 +31,7 @@ def endless_forks(graph: ControlFlow) -> tuple[tuple[str, frozenset[str]], ...]:
     (which may stop them), or in a scope that an end event can end as a whole are left to the other
     analyses.
     """
-    if not any(len(arcs) > 1 and _parts(graph.nodes[n]) for n, arcs in graph.out.items()):
+    if not any(len(arcs) > 1 and _takes_all(graph.nodes[n]) for n, arcs in graph.out.items()):
         return ()  # as in most scopes: nothing forks
     if any(
         isinstance(n, Event) and n.position == "end" and n.trigger in _ENDING
@@ -42,14 +42,14 @@ def endless_forks(graph: ControlFlow) -> tuple[tuple[str, frozenset[str]], ...]:
     for node in graph.nodes:
         if node in graph.cyclic and node in graph.reachable:
             members.setdefault(graph.components[node], []).append(node)
-    found = []
+    loops = []
     for nodes in members.values():
         inside = frozenset(nodes)
         forks = [n for n in nodes if any(a.target not in inside for a in graph.out[n])]
-        waits = any(_waits(graph.nodes[n], graph) for n in nodes)
-        if forks and not waits and all(_forks(graph.nodes[n], graph, inside) for n in forks):
-            found.append((forks[0], inside))
-    return tuple(found)
+        waits = any(_is_waiting(graph.nodes[n], graph) for n in nodes)
+        if forks and not waits and all(_is_fork(graph.nodes[n], graph, inside) for n in forks):
+            loops.append((forks[0], inside))
+    return tuple(loops)
 
 
 def round_trip(graph: ControlFlow, game: Game, fork: str) -> tuple[Step, ...]:
@@ -59,8 +59,8 @@ def round_trip(graph: ControlFlow, game: Game, fork: str) -> tuple[Step, ...]:
         return ()
     process = graph.scope.id
     succ = {n: [a.target for a in arcs] for n, arcs in graph.out.items()}
-    way = _shortest(graph.entries, fork, succ)
-    back = _shortest(tuple(succ[fork]), fork, succ)
+    way = _shortest_path(graph.entries, fork, succ)
+    back = _shortest_path(tuple(succ[fork]), fork, succ)
     start = way[0] if way and way[0] in game.starts(process) else None
     state = game.initial(process, start)
     steps: list[Step] = []
@@ -83,7 +83,7 @@ def round_trip(graph: ControlFlow, game: Game, fork: str) -> tuple[Step, ...]:
     return tuple(steps) if passed == 2 else ()
 
 
-def _shortest(starts: tuple[str, ...], goal: str, succ: dict[str, list[str]]) -> list[str]:
+def _shortest_path(starts: tuple[str, ...], goal: str, succ: dict[str, list[str]]) -> list[str]:
     before: dict[str, str | None] = dict.fromkeys(starts)
     queue = list(before)
     for node in queue:
@@ -99,20 +99,20 @@ def _shortest(starts: tuple[str, ...], goal: str, succ: dict[str, list[str]]) ->
     return []
 
 
-def _forks(node: ModelNode, graph: ControlFlow, inside: frozenset[str]) -> bool:
+def _is_fork(node: ModelNode, graph: ControlFlow, inside: frozenset[str]) -> bool:
     """Whether the node goes all its ways at once, one of them inside."""
     arcs = graph.out[node.id]
     if any(a.flow is None or a.flow.condition is not None or a.flow.default for a in arcs):
         return False
-    return _parts(node) and any(a.target in inside for a in arcs)
+    return _takes_all(node) and any(a.target in inside for a in arcs)
 
 
-def _parts(node: ModelNode) -> bool:
+def _takes_all(node: ModelNode) -> bool:
     """Whether the node goes all its ways at once where it has several."""
     return not isinstance(node, Gateway) or node.gateway_kind == "parallel"
 
 
-def _waits(node: ModelNode, graph: ControlFlow) -> bool:
+def _is_waiting(node: ModelNode, graph: ControlFlow) -> bool:
     match node:
         case Event():
             return node.attached_to is not None

@@ -76,15 +76,15 @@ class GatewayConditions(Pass):
                 if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
                     flows = out.get(node.id, [])
                     if len(flows) > 1:
-                        chosen = _chosen(model) if chosen is None else chosen
-                        _check(node, flows, scope, namer, chosen, ctx)
+                        chosen = _chosen_values(model) if chosen is None else chosen
+                        _check_gateway(node, flows, scope, namer, chosen, ctx)
         return model
 
 
-def _chosen(model: Model) -> dict[str, tuple[str, ...]]:
+def _chosen_values(model: Model) -> dict[str, tuple[str, ...]]:
     """Variables that only people set, each by a choice in forms, and all the values that they may
     choose."""
-    found: dict[str, tuple[str, ...]] = {}
+    values_by_name: dict[str, tuple[str, ...]] = {}
     others: set[str] = set()
     for node in (n for scope in model.scopes() for n in scope.nodes):
         if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
@@ -99,11 +99,11 @@ def _chosen(model: Model) -> dict[str, tuple[str, ...]]:
             if not values or len(field.path) > 1:
                 others.add(field.path[0])
             else:
-                found[field.path[0]] = (*found.get(field.path[0], ()), *values)
-    return {name: values for name, values in found.items() if name not in others}
+                values_by_name[field.path[0]] = (*values_by_name.get(field.path[0], ()), *values)
+    return {name: values for name, values in values_by_name.items() if name not in others}
 
 
-def _unlike(name: str, values: tuple[str, ...]) -> Tree:
+def _unlike_tree(name: str, values: tuple[str, ...]) -> Tree:
     """That a variable has none of these values."""
     from orgflow_ir.program.juel_operators import JUEL  # for forms whose choices are read
     from orgflow_ir.program.syntax import Constant, Variable
@@ -115,7 +115,7 @@ def _unlike(name: str, values: tuple[str, ...]) -> Tree:
     return tree
 
 
-def _check(
+def _check_gateway(
     gateway: Gateway,
     flows: list[Flow],
     scope: Scope,
@@ -129,18 +129,20 @@ def _check(
         values_text,
     )
 
-    trees = {f.id: tree for f in flows if not f.default and (tree := _tree(f, ctx)) is not None}
+    trees = {
+        f.id: tree for f in flows if not f.default and (tree := _condition_tree(f, ctx)) is not None
+    }
     coded = [f for f in flows if f.id in trees]
     if gateway.gateway_kind == "exclusive":
-        for one, two in itertools.combinations(coded, 2):
-            both = overlapping(trees[one.id], trees[two.id])
+        for first, second in itertools.combinations(coded, 2):
+            both = overlapping(trees[first.id], trees[second.id])
             if both:
-                _overlap(gateway, one, two, values_text(both), namer, ctx)
+                _report_overlap(gateway, first, second, values_text(both), namer, ctx)
     if len(coded) == len(flows):
         from orgflow_ir.program.syntax import variables
 
         read = {path[0] for f in flows for path in variables(trees[f.id]) if len(path) == 1}
-        never = [_unlike(name, values) for name, values in chosen.items() if name in read]
+        never = [_unlike_tree(name, values) for name, values in chosen.items() if name in read]
         none = uncovered([*(trees[f.id] for f in flows), *never])
         if none:
             last = flows[-1]
@@ -151,7 +153,7 @@ def _check(
                 element=gateway,
                 help="make one branch the default flow, or cover all values",
                 fix=Fix(
-                    title=f"make {_branch(last, namer)} the default flow",
+                    title=f"make {_name_branch(last, namer)} the default flow",
                     applicability="unsafe",
                     edits=(
                         Edit(
@@ -165,7 +167,7 @@ def _check(
             )
 
 
-def _tree(flow: Flow, ctx: PassContext) -> Tree | None:
+def _condition_tree(flow: Flow, ctx: PassContext) -> Tree | None:
     if flow.condition is None:
         return None
     from orgflow_ir.program.syntax import ConditionError
@@ -177,14 +179,19 @@ def _tree(flow: Flow, ctx: PassContext) -> Tree | None:
         return None
 
 
-def _branch(flow: Flow, namer: Namer) -> str:
+def _name_branch(flow: Flow, namer: Namer) -> str:
     return f"`{flow.label}`" if flow.name.strip() else f"the way to {namer.name(flow.target)}"
 
 
-def _overlap(
-    gateway: Gateway, one: Flow, two: Flow, values: str, namer: Namer, ctx: PassContext
+def _report_overlap(
+    gateway: Gateway,
+    first_flow: Flow,
+    second_flow: Flow,
+    values: str,
+    namer: Namer,
+    ctx: PassContext,
 ) -> None:
-    first, second = _branch(one, namer), _branch(two, namer)
+    first, second = _name_branch(first_flow, namer), _name_branch(second_flow, namer)
     ctx.emit(
         OverlappingBranches,
         f"for {values}, the conditions {first} and {second} of {namer.name(gateway.id)} both "
@@ -192,11 +199,11 @@ def _overlap(
         element=gateway,
         help="make the conditions mutually exclusive, or use an inclusive gateway",
         related=[
-            Related(message=f"{_branch(f, namer)}: {f.condition.text.strip()}",
+            Related(message=f"{_name_branch(f, namer)}: {f.condition.text.strip()}",
                 element=f.id,
                 loc=f.loc,
             )
-            for f in (one, two)
+            for f in (first_flow, second_flow)
             if f.condition is not None
         ],
     )  # fmt: skip

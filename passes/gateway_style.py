@@ -107,11 +107,13 @@ class GatewayStyle(Pass):
             for node in scope.nodes:
                 if isinstance(node, Gateway):
                     graph = graph or ctx.analysis(ControlFlow, scope)
-                    _check(node, graph.flows_in(node.id), graph.flows_out(node.id), scope, ctx)
+                    _check_gateway(
+                        node, graph.flows_in(node.id), graph.flows_out(node.id), scope, ctx
+                    )
         return model
 
 
-def _check(
+def _check_gateway(
     gateway: Gateway, into: list[Flow], out: list[Flow], scope: Scope, ctx: PassContext
 ) -> None:
     named = ctx.full_name(gateway)
@@ -128,7 +130,7 @@ def _check(
             f"{named} has one incoming flow and one outgoing flow",
             element=gateway,
             help="add the missing branch, or remove the gateway",
-            fix=_bypass(gateway, into[0], out[0], scope, ctx),
+            fix=_bypass_fix(gateway, into[0], out[0], scope, ctx),
         )
     if gateway.gateway_kind == "inclusive":
         ctx.emit(
@@ -146,7 +148,9 @@ def _check(
         )
 
 
-def _bypass(gateway: Gateway, into: Flow, out: Flow, scope: Scope, ctx: PassContext) -> Fix | None:
+def _bypass_fix(
+    gateway: Gateway, into: Flow, out: Flow, scope: Scope, ctx: PassContext
+) -> Fix | None:
     """The fix that leads the flow past the gateway; none where a condition or an event would get
     lost, or where there is a label: somebody meant to decide something there."""
     if gateway.name.strip() or out.name.strip() or out.condition is not None:

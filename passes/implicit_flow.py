@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.dead_ends import has_end, needs_way_out, undoes
+from orgflow.passes.dead_ends import has_end, is_compensation_event, needs_way_out
 from orgflow.passes.process_ends import NeverRuns
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -130,16 +130,16 @@ class ImplicitFlow(Pass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
-            _check(scope, ctx)
+            _check_scope(scope, ctx)
         return model
 
 
-def _check(scope: Scope, ctx: PassContext) -> None:
+def _check_scope(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
     loose = isinstance(scope, SubProcess) and scope.flavour == "ad-hoc"
     ended = has_end(scope)
     live = ctx.analysis(Wiring, scope).live
-    told = live if ctx.grading.reports(NeverRuns) and not loose else None
+    reported = live if ctx.grading.reports(NeverRuns) and not loose else None
     for node in scope.nodes:
         if isinstance(node, Opaque):
             continue
@@ -149,11 +149,11 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 _fake_join(node, into, ctx)
             plain = [f for f in out if f.condition is None and not f.default]
             if len(plain) > 1:
-                _split(node, plain, ctx)
+                _report_split(node, plain, ctx)
         if loose or is_handler(node):
             continue
-        dead = told is not None and node.id not in told  # OF111 reports it
-        if not into and not out and not dead and not undoes(node):
+        dead = reported is not None and node.id not in reported  # OF111 reports it
+        if not into and not out and not dead and not is_compensation_event(node):
             ctx.emit(
                 Disconnected,
                 f"no flow touches {ctx.name(node)}",
@@ -196,7 +196,7 @@ def _fake_join(node: ModelNode, into: list[Flow], ctx: PassContext) -> None:
     )
 
 
-def _split(node: ModelNode, plain: list[Flow], ctx: PassContext) -> None:
+def _report_split(node: ModelNode, plain: list[Flow], ctx: PassContext) -> None:
     targets = join_listed(dict.fromkeys(ctx.name(f.target) for f in plain))
     ctx.emit(
         ImplicitSplit,

@@ -75,32 +75,32 @@ class Labels(Pass):
         if "pool" in self.kinds:
             for pool in model.pools:
                 if not pool.name.strip():
-                    _missing(pool, f"the pool `{pool.id}`", ctx)
+                    _report_missing(pool, f"the pool `{pool.id}`", ctx)
         for scope in ctx.scopes(model):
-            self._scope(scope, ctx)
+            self._check_scope(scope, ctx)
         return model
 
-    def _scope(self, scope: Scope, ctx: PassContext) -> None:
+    def _check_scope(self, scope: Scope, ctx: PassContext) -> None:
         graph = ctx.analysis(ControlFlow, scope)
         kinds = self.kinds
         for node in scope.nodes:
             if not node.name.strip():
-                kind = _kind(node, graph)
+                kind = _node_kind(node, graph)
                 if kind in kinds:
-                    _missing(node, ctx.name(node), ctx)
+                    _report_missing(node, ctx.name(node), ctx)
         if "lane" in kinds:
             for lane in scope.lanes:
                 if not lane.name.strip():
-                    _missing(lane, f"the lane `{lane.id}`", ctx)
+                    _report_missing(lane, f"the lane `{lane.id}`", ctx)
         for flow in scope.flows:
             if flow.name.strip():
-                if not _chooses(flow, graph):
-                    _superfluous(flow, scope, ctx)
+                if not _is_choice(flow, graph):
+                    _report_superfluous(flow, scope, ctx)
             elif flow.condition is not None and "flow" in kinds:
-                _missing(flow, ctx.name(flow), ctx)
+                _report_missing(flow, ctx.name(flow), ctx)
 
 
-def _kind(node: ModelNode, graph: ControlFlow) -> str | None:
+def _node_kind(node: ModelNode, graph: ControlFlow) -> str | None:
     """The option's word for a node that needs a label."""
     if isinstance(node, SubProcess | Opaque):
         return None
@@ -110,7 +110,7 @@ def _kind(node: ModelNode, graph: ControlFlow) -> str | None:
     return "gateway" if splits and node.gateway_kind not in ("parallel", "event") else None
 
 
-def _chooses(flow: Flow, graph: ControlFlow) -> bool:
+def _is_choice(flow: Flow, graph: ControlFlow) -> bool:
     if flow.condition is not None or flow.default:
         return True
     source = graph.nodes.get(flow.source)
@@ -121,7 +121,7 @@ def _chooses(flow: Flow, graph: ControlFlow) -> bool:
     )
 
 
-def _missing(element: Element, named: str, ctx: PassContext) -> None:
+def _report_missing(element: Element, named: str, ctx: PassContext) -> None:
     ctx.emit(
         MissingLabel,
         f"{named} has no label",
@@ -130,7 +130,7 @@ def _missing(element: Element, named: str, ctx: PassContext) -> None:
     )
 
 
-def _superfluous(flow: Flow, scope: Scope, ctx: PassContext) -> None:
+def _report_superfluous(flow: Flow, scope: Scope, ctx: PassContext) -> None:
     ctx.emit(
         SuperfluousLabel,
         f"the label `{flow.label}` on the flow from {ctx.name(flow.source)} to "

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.causes import arrivals, beside, jump
+from orgflow.passes.causes import arriving_flows, event_beside, find_jump
 from orgflow.passes.duplicate_flows import branch_key
 from orgflow.passes.flow_findings import (
     MASKED,
     FlowAnalyses,
     FlowPass,
-    findings,
-    related,
+    list_findings,
+    related_split,
 )
 from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
@@ -72,7 +72,7 @@ class LackOfSynchronisation(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        faults = list(findings(model, ctx, self.max_states, "unsync"))
+        faults = list(list_findings(model, ctx, self.max_states, "unsync"))
         endless: set[str] = set()
         for scope in ctx.scopes(model):
             for fork, cycle in ctx.analysis(endless_forks, ctx.analysis(ControlFlow, scope)):
@@ -97,8 +97,8 @@ class LackOfSynchronisation(FlowPass):
                 decide = f"decide which work has to complete before the loop returns to {name}"
                 places: tuple[Related, ...] = ()
             else:
-                rule, (message, decide) = WorkDoneTwice, _twice(fault, namer, graph)
-                places = related(fault, namer, "several branches start here")
+                rule, (message, decide) = WorkDoneTwice, _describe_double(fault, namer, graph)
+                places = related_split(fault, namer, "several branches start here")
                 quiet = fault.masked or _only_ends(fault, graph)
             repaired = self.repaired(fault, model, ctx, decide)
             ctx.emit(
@@ -137,7 +137,7 @@ class LackOfSynchronisation(FlowPass):
 
 def _drawn_twice(fault: Fault, graph: ControlFlow) -> bool:
     """Whether what comes together are flows that are drawn twice."""
-    flows = arrivals(fault, graph)
+    flows = arriving_flows(fault, graph)
     return len(flows) > 1 and len({(f.source, *branch_key(f)) for f in flows}) == 1
 
 
@@ -151,7 +151,7 @@ def _only_ends(fault: Fault, graph: ControlFlow) -> bool:
     return all(isinstance(n, Event) and n.position == "end" and not n.definitions for n in ends)
 
 
-def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
+def _describe_double(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
     """What is done twice and why, and what to decide where nothing is proved to repair it."""
     net = fault.net
     assert net is not None
@@ -159,21 +159,21 @@ def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
     node = namer.nodes[fault.element]
     gate = isinstance(node, Gateway)
     what = (namer.follows(net, fault.join) if gate else name) or f"what comes after {name}"
-    come = [namer.source(f) for f in arrivals(fault, graph)]
+    come = [namer.source(f) for f in arriving_flows(fault, graph)]
     some = join_listed(dict.fromkeys(come)) if come else "what leads there"
     waits = "does not wait for the other"
     if isinstance(node, Gateway):
         through = node.gateway_kind == "exclusive"
         waits = "passes each of them on" if through else "starts again for each of them"
     decide = f"decide whether {what} should wait for {some}, or which of them should start it"
-    if (by := beside(fault, graph)) is not None:
+    if (by := event_beside(fault, graph)) is not None:
         event, host = namer.name(by.event.id), namer.name(by.host)
         branch = namer.names(f.source for f in by.flows)
         why = (
             f"{event} does not interrupt {host}, so in one run both {host} and {branch} lead to "
             f"{name}, which {waits}"
         )
-    elif (jumps := jump(fault, graph)) is not None:
+    elif (jumps := find_jump(fault, graph)) is not None:
         way = namer.labelled(jumps.way)
         why = f"{way} leads to {name} from a branch that runs in parallel"
         decide = (
@@ -183,7 +183,7 @@ def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
         several = len(fault.taken_arcs) > 2
         waits = "the others" if several else "the other"
         why = (
-            f"{namer.ways(net, fault.taken_arcs)} at {namer.name(fault.split)} can "
+            f"{namer.name_ways(net, fault.taken_arcs)} at {namer.name(fault.split)} can "
             f"{'all' if several else 'both'} be taken in one run, but {name} does not wait for "
             f"{waits}"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import MASKED, FlowPass, findings
+from orgflow.passes.flow_findings import MASKED, FlowPass, list_findings
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -42,8 +42,8 @@ class LeftoverTokens(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        doubled = list(findings(model, ctx, self.max_states, "unsync"))
-        for fault in findings(model, ctx, self.max_states, "leftover"):
+        doubled = list(list_findings(model, ctx, self.max_states, "unsync"))
+        for fault in list_findings(model, ctx, self.max_states, "leftover"):
             namer = ctx.analysis(Namer, fault.scope)
             assert fault.net is not None
             comes = (namer.comes_from(fault.net, a).text for a in fault.taken_arcs)

@@ -100,7 +100,7 @@ class LinkEvents(Pass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
-            _check(scope, ctx)
+            _check_scope(scope, ctx)
         return model
 
 
@@ -110,7 +110,7 @@ _LOSS = {
 }
 
 
-def _check(scope: Scope, ctx: PassContext) -> None:
+def _check_scope(scope: Scope, ctx: PassContext) -> None:
     alone = [
         node
         for node in scope.nodes
@@ -119,7 +119,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
     if alone:
         graph = ctx.analysis(ControlFlow, scope)
         for event in alone:
-            _alone(event, graph, ctx)
+            _check_alone(event, graph, ctx)
     links = Links(scope.nodes)
     reported: set[tuple[str, str]] = set()
     for event in links.lone():
@@ -138,7 +138,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             help_text = f"use the name of a {other}ing link event, or draw a flow instead"
         ctx.emit(
             BrokenLink,
-            f"{_link(event, ctx)} {fault}: {loss}",
+            f"{_name_link(event, ctx)} {fault}: {loss}",
             element=event,
             help=help_text,
         )
@@ -159,7 +159,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         seen.add(name)
 
 
-def _alone(event: Event, graph: ControlFlow, ctx: PassContext) -> None:
+def _check_alone(event: Event, graph: ControlFlow, ctx: PassContext) -> None:
     """Faults of one link event, whatever it is paired with."""
     if not event.definitions[0].name.strip():
         ctx.emit(
@@ -183,7 +183,7 @@ def _has_name(event: Event) -> bool:
     return bool(event.definitions[0].name.strip() or event.name.strip())
 
 
-def _link(event: Event, ctx: PassContext) -> str:
+def _name_link(event: Event, ctx: PassContext) -> str:
     """A link by the name that joins it to others; by its surroundings where it has none."""
     if _has_name(event):
         return f"the {event.position}ing link `{link_names(event)[0]}`"

@@ -14,7 +14,7 @@ MOST = 20
 """Maximum number of splits of a loop, and of joins for each, that are examined."""
 
 
-def leaving(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
+def list_exits(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
     """An exit of a loop: at an existing choice, otherwise at a new one."""
     graph, name, draft = repair.graph, repair.namer.name, repair.draft()
     round_ = [i for i in fault.cycle if i in graph.nodes]
@@ -22,8 +22,11 @@ def leaving(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
     end = unused or draft.end("way_out")
     where = f"to {name(unused)}" if unused is not None else "to an end"
     for node in round_:
-        found = graph.nodes[node]
-        if isinstance(found, Gateway) and found.gateway_kind in ("exclusive", "inclusive"):
+        node_there = graph.nodes[node]
+        if isinstance(node_there, Gateway) and node_there.gateway_kind in (
+            "exclusive",
+            "inclusive",
+        ):
             if len(graph.flows_out(node)) < 2:
                 continue
             draft.connect(node, end)
@@ -54,7 +57,7 @@ def _unused_end(repair: ScopeRepair) -> str | None:
     return None
 
 
-def joining(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
+def list_joins(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
     """The branches of a parallel split in the loop are joined at the first node that they share."""
     graph, name = repair.graph, repair.namer.name
     home = graph.components[fault.element]
@@ -76,18 +79,18 @@ def joining(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
             if meeting == fork or came < len(out) or len(into) != len(out):
                 continue
             why = f", since {name(fork)} starts all of them in every iteration"
-            found = graph.nodes[meeting]
+            meeting_node = graph.nodes[meeting]
             whole = len(into) == len(graph.flows_in(meeting))
-            plain = isinstance(found, Gateway) and len(graph.flows_out(meeting)) == 1
-            if isinstance(found, Gateway) and plain and whole:
-                fix = repair.of_kind(found, "parallel", "safe")
+            plain = isinstance(meeting_node, Gateway) and len(graph.flows_out(meeting)) == 1
+            if isinstance(meeting_node, Gateway) and plain and whole:
+                fix = repair.of_kind(meeting_node, "parallel", "safe")
             else:
                 fix = repair.joined(meeting, "parallel", into, "safe")
             yield Candidate(fix, f"{fix.title}{why}")
             break
 
 
-def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
+def list_bounds(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
     """A round that waits for the work it starts; or a choice instead of a fork or an element with
     several outgoing flows."""
     graph = repair.graph
@@ -101,9 +104,11 @@ def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
     for fork in forks:
         yield from _waited_for(repair, fork, inside)
     for fork in forks:
-        ways = " or ".join(f"to {repair.namer.name(f.target)}" for f in graph.flows_out(fork.id))
+        branches = " or ".join(
+            f"to {repair.namer.name(f.target)}" for f in graph.flows_out(fork.id)
+        )
         fix = repair.of_kind(fork, "exclusive", "unsafe")
-        yield Candidate(fix, f"{fix.title}, so each iteration goes either {ways}")
+        yield Candidate(fix, f"{fix.title}, so each iteration goes either {branches}")
     for node in (n for n in graph.nodes.values() if n.id in inside):
         flows = graph.flows_out(node.id)
         if isinstance(node, Gateway) or len(flows) < 2 or any(f.condition for f in flows):
@@ -113,10 +118,10 @@ def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
         for flow in flows:
             draft.move(flow, source=choice)
         draft.connect(node.id, choice)
-        ways = " or ".join(f"to {repair.namer.name(f.target)}" for f in flows)
+        branches = " or ".join(f"to {repair.namer.name(f.target)}" for f in flows)
         title = f"put an exclusive gateway after {repair.namer.name(node.id)}"
         yield Candidate(
-            draft.fix(title, "unsafe"), f"{title}, so each iteration goes either {ways}"
+            draft.fix(title, "unsafe"), f"{title}, so each iteration goes either {branches}"
         )
 
 
@@ -127,7 +132,7 @@ def _waited_for(repair: ScopeRepair, fork: Gateway, inside: set[str]) -> Iterato
     around = [f for f in graph.flows_out(fork.id) if f.target in inside]
     if len(aside) != 1 or len(around) != 1:
         return
-    last, ahead = _row(repair, aside[0]), _row(repair, around[0])
+    last, ahead = _last_in_row(repair, aside[0]), _last_in_row(repair, around[0])
     end, choice = graph.nodes[last.target], graph.nodes[ahead.target]
     if not (isinstance(end, Event) and isinstance(choice, Gateway)):
         return
@@ -146,7 +151,7 @@ def _waited_for(repair: ScopeRepair, fork: Gateway, inside: set[str]) -> Iterato
     )
 
 
-def _row(repair: ScopeRepair, flow: Flow) -> Flow:
+def _last_in_row(repair: ScopeRepair, flow: Flow) -> Flow:
     """The last flow of steps in a row that a flow leads into."""
     graph = repair.graph
     for _ in graph.nodes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import MASKED, FlowPass, findings
+from orgflow.passes.flow_findings import MASKED, FlowPass, list_findings
 from orgflow.passes.forking_loops import endless_forks
 from orgflow.passes.wording import Namer
 
@@ -47,7 +47,7 @@ class LoopTermination(FlowPass):
             for _, cycle in ctx.analysis(endless_forks, ctx.analysis(ControlFlow, scope))
             for element in cycle
         }
-        for fault in findings(model, ctx, self.max_states, "livelock"):
+        for fault in list_findings(model, ctx, self.max_states, "livelock"):
             if fault.element in forks:
                 continue  # told as unbounded work
             if fault.ended_by is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from orgflow.passes.causes import BrokenOff, begins, broken_off, own_loop
-from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
+from orgflow.passes.causes import BrokenOff, broken_off, own_loop, unused_starts
+from orgflow.passes.flow_findings import MASKED, FlowPass, list_findings, related_split
 from orgflow.passes.wording import Branch, Namer
 
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
@@ -48,7 +48,7 @@ class MergeDeadlock(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        for fault in findings(model, ctx, self.max_states, "deadlock"):
+        for fault in list_findings(model, ctx, self.max_states, "deadlock"):
             namer = ctx.analysis(Namer, fault.scope)
             node = namer.nodes[fault.element]
             if isinstance(node, Event) and any(d.kind == "link" for d in node.definitions):
@@ -57,28 +57,30 @@ class MergeDeadlock(FlowPass):
             if isinstance(node, Gateway) and not graph.out[node.id]:
                 continue  # an event-based gateway without ways out: OF110 reports it
             event = fault.ended_by
-            missing = _missing(fault, namer)
-            decide = _decision(fault, namer, missing)
+            missing = _missing_branches(fault, namer)
+            decide = _decision_text(fault, namer, missing)
             repaired = self.repaired(fault, model, ctx, decide)
             place = "the run takes one branch here"
             if (broken := broken_off(fault)) is not None:
-                does = "interrupts this" if _interrupts(broken, namer) else "may come here"
+                does = "interrupts this" if _is_interrupting(broken, namer) else "may come here"
                 place = f"{namer.name(broken.event)} {does}"
             until = f", until {ctx.name(event)} ends it" if event is not None else ""
             ctx.emit(
                 DeadlockedJoin,
-                _message(fault, namer, missing, graph) + until + (MASKED if fault.masked else ""),
+                _message_text(fault, namer, missing, graph)
+                + until
+                + (MASKED if fault.masked else ""),
                 element=node,
                 help=decide,
                 advice=repaired,
-                related=related(fault, namer, place) + _others(fault, namer),
+                related=related_split(fault, namer, place) + _other_joins(fault, namer),
                 trace=fault.trace,
                 severity=Severity.WARNING if fault.masked or event is not None else None,
             )
         return model
 
 
-def _others(fault: Fault, namer: Namer) -> tuple[Related, ...]:
+def _other_joins(fault: Fault, namer: Namer) -> tuple[Related, ...]:
     """The joins that wait with this one, and those that wait because it does."""
     why = dict.fromkeys(fault.behind, "waits for this one")
     why |= dict.fromkeys(fault.mutual, "waits for this one, and this one waits for it")
@@ -102,27 +104,29 @@ class _Missing(NamedTuple):
         return cls(" and ".join(b.text for b in different), different[0].kind, len(different))
 
 
-def _missing(fault: Fault, namer: Namer) -> _Missing:
+def _missing_branches(fault: Fault, namer: Namer) -> _Missing:
     """What the join waits for."""
     net = fault.net
     assert net is not None
     if dead := net.dead_inputs.get(fault.join):
         sources = tuple(dict.fromkeys(f.source for f in dead))
         return _Missing(namer.names(sources), "element", len(sources))
-    told = [(namer.comes_from(net, a), a) for a in fault.missing_arcs]
+    named_arcs = [(namer.comes_from(net, a), a) for a in fault.missing_arcs]
     if not fault.split:
-        return _Missing.of(t for t, _ in told) if told else _Missing("a branch", "label")
+        return (
+            _Missing.of(t for t, _ in named_arcs) if named_arcs else _Missing("a branch", "label")
+        )
     split = namer.name(fault.split)
-    what = [t for t, _ in told if t.text != split]
+    what = [t for t, _ in named_arcs if t.text != split]
     if what:
         return _Missing.of(what)
-    labels = [f.label for _, a in told if (f := net.flow[a]) is not None and f.name.strip()]
+    labels = [f.label for _, a in named_arcs if (f := net.flow[a]) is not None and f.name.strip()]
     if labels:
         return _Missing(f"the branch `{labels[0]}` of {split}", "label")
     return _Missing(f"the other branch of {split}", "other")
 
 
-def _message(fault: Fault, namer: Namer, missing: _Missing, graph: ControlFlow) -> str:
+def _message_text(fault: Fault, namer: Namer, missing: _Missing, graph: ControlFlow) -> str:
     net = fault.net
     assert net is not None
     join = namer.name(fault.element)
@@ -134,19 +138,19 @@ def _message(fault: Fault, namer: Namer, missing: _Missing, graph: ControlFlow) 
         rest = [namer.name(e) for e in fault.mutual]
         joins = ", ".join([join, *rest[:-1]]) + f" and {rest[-1]}"
         return f"{joins} wait for each other, so {'none' if rest[1:] else 'neither'} ever continues"
-    if (found := broken_off(fault)) is not None:
-        host, event = namer.name(found.host), namer.name(found.event)
+    if (cut := broken_off(fault)) is not None:
+        host, event = namer.name(cut.host), namer.name(cut.event)
         if any(a in net.by_event for a in fault.taken_arcs):
             what = f"{host} to be done" if missing.kind == "other" else missing.text
             why = f"which never happens once {event} interrupts {host}"
             return f"{join} waits for {what}, {why}{lost}"
         who = "it" if missing.text == event else event
         what = f"{who} interrupts {host}"
-        if not _interrupts(found, namer):
+        if not _is_interrupting(cut, namer):
             what = f"{who} occurs while {host} is active"
         why = f"which only happens if {what}"
         return f"{join} waits for {missing.text}, {why}{lost}"
-    if begins(fault):
+    if unused_starts(fault):
         here = namer.names(net.element[net.dst[a]] for a in fault.taken_arcs)
         return (
             f"{join} waits for {missing.text}, but a run begins at only one start event and never "
@@ -157,19 +161,19 @@ def _message(fault: Fault, namer: Namer, missing: _Missing, graph: ControlFlow) 
             why = f"which comes only after {join} itself: no run gets past it"
             return f"{join} waits for {missing.text}, {why}{lost}"
         return f"{join} waits for {missing.text}, which in some run can no longer arrive{lost}"
-    taken = namer.ways(net, fault.taken_arcs)
+    taken = namer.name_ways(net, fault.taken_arcs)
     split = namer.name(fault.split)
     does = "does" if missing.kind == "element" else "takes"
     why = f"which a run that takes {taken} at {split} never {does}"
     return f"{join} waits for {missing.text}, {why}{lost}"
 
 
-def _interrupts(found: BrokenOff, namer: Namer) -> bool:
-    event = namer.nodes[found.event]
+def _is_interrupting(cut: BrokenOff, namer: Namer) -> bool:
+    event = namer.nodes[cut.event]
     return isinstance(event, Event) and event.interrupting
 
 
-def _decision(fault: Fault, namer: Namer, missing: _Missing) -> str:
+def _decision_text(fault: Fault, namer: Namer, missing: _Missing) -> str:
     """What a person has to decide where no change is proved to repair it."""
     join = namer.name(fault.element)
     if fault.net is not None and fault.net.dead_inputs.get(fault.join):

@@ -108,19 +108,19 @@ class MessageExchange(Pass):
             analyse_collaboration,  # brings the token game with it
         )
 
-        found = analyse_collaboration(model, budget=self.max_states)
+        analysis = analyse_collaboration(model, budget=self.max_states)
         diagnostics = _Diagnostics(model, ctx)
-        for fault in found.faults:
+        for fault in analysis.faults:
             diagnostics.report(fault)
-        if found.verdict == "unknown":
+        if analysis.verdict == "unknown":
             more = (
                 "look further with `orgflowc opt --passes 'message-exchange{max-states=200000}'`"
-                if "states" in found.reason
+                if "states" in analysis.reason
                 else "let the sender wait for an answer before it sends again"
             )
             ctx.emit(
                 UndecidedExchange,
-                f"cannot determine whether all messages are sent and received: {found.reason}",
+                f"cannot determine whether all messages are sent and received: {analysis.reason}",
                 element=model,
                 help=more,
             )
@@ -143,74 +143,77 @@ class _Diagnostics:
     def report(self, fault: CollaborationFault) -> None:
         """One diagnostic."""
         if fault.kind == "unreceived":
-            self._unreceived(fault)
+            self._report_unreceived(fault)
         elif fault.kind == "circular":
-            self._circular(fault)
+            self._report_circular(fault)
         else:
-            self._unsent(fault)
+            self._report_unsent(fault)
 
-    def _node(self, name: str) -> str:
+    def _name_node(self, name: str) -> str:
         element = self.elements.get(name)
         pool = self.pools.get(name, "")
         label = element.label if element is not None else name
         return f"`{label}` in `{pool}`" if pool else f"`{label}`"
 
-    def _message(self, flow: str) -> str:
+    def _name_message(self, flow: str) -> str:
         name = " ".join(self.flows[flow].name.split())
         return f"the message `{name}`" if name else "a message"
 
-    def _unsent(self, fault: CollaborationFault) -> None:
+    def _report_unsent(self, fault: CollaborationFault) -> None:
         (waits,) = fault.elements
-        parts = [f"{self._message(f)} from {self._node(self.flows[f].source)}" for f in fault.flows]
+        parts = [
+            f"{self._name_message(f)} from {self._name_node(self.flows[f].source)}"
+            for f in fault.flows
+        ]
         self.ctx.emit(
             UnsentMessage,
-            f"{self._node(waits)} can wait indefinitely: in some run, {' or '.join(parts)} is "
+            f"{self._name_node(waits)} can wait indefinitely: in some run, {' or '.join(parts)} is "
             "never sent",
             element=self.elements[waits],
-            related=self._related(fault, source=True),
+            related=self._related_ends(fault, source=True),
             trace=fault.trace,
-            help=f"send a message to {self._node(waits)} on every path, or add a timeout to the "
-            "wait",
+            help=f"send a message to {self._name_node(waits)} on every path, or add a timeout to "
+            "the wait",
         )
 
-    def _circular(self, fault: CollaborationFault) -> None:
+    def _report_circular(self, fault: CollaborationFault) -> None:
         first = self.elements[fault.elements[0]]
         waits = " and ".join(
-            f"{self._node(self.flows[f].target)} waits for {self._message(f)} from "
-            f"{self._node(self.flows[f].source)}"
+            f"{self._name_node(self.flows[f].target)} waits for {self._name_message(f)} from "
+            f"{self._name_node(self.flows[f].source)}"
             for f in fault.flows
         )
         self.ctx.emit(
             CircularWait,
             f"pools wait for each other: {waits}; each sends only after it has received",
             element=first,
-            related=self._related(fault, source=False),
+            related=self._related_ends(fault, source=False),
             trace=fault.trace,
             help="decide which of them sends first, and let it send before it waits",
         )
 
-    def _unreceived(self, fault: CollaborationFault) -> None:
+    def _report_unreceived(self, fault: CollaborationFault) -> None:
         (flow,) = fault.flows
         element = self.flows[flow]
         self.ctx.emit(
             UnreceivedMessage,
-            f"in some run, nothing receives {self._message(flow)} from "
-            f"{self._node(element.source)}: when all pools have ended, "
-            f"{self._node(element.target)} has not received it",
+            f"in some run, nothing receives {self._name_message(flow)} from "
+            f"{self._name_node(element.source)}: when all pools have ended, "
+            f"{self._name_node(element.target)} has not received it",
             element=element,
-            related=self._related(fault, source=True),
+            related=self._related_ends(fault, source=True),
             trace=fault.trace,
-            help=f"connect every path to {self._node(element.target)}, or send the message only "
-            "if the receiver still waits",
+            help=f"connect every path to {self._name_node(element.target)}, or send the message "
+            "only if the receiver still waits",
         )
 
-    def _related(self, fault: CollaborationFault, *, source: bool) -> tuple[Related, ...]:
+    def _related_ends(self, fault: CollaborationFault, *, source: bool) -> tuple[Related, ...]:
         ends = dict.fromkeys(
             self.flows[f].source if source else self.flows[f].target for f in fault.flows
         )
         words = "the message is sent here" if source else "this element also waits"
         return tuple(
-            Related(message=f"{self._node(e)}: {words}", element=e, loc=self.elements[e].loc)
+            Related(message=f"{self._name_node(e)}: {words}", element=e, loc=self.elements[e].loc)
             for e in ends
             if e in self.elements and e not in fault.elements[:1]
         )

@@ -83,15 +83,15 @@ class MessageFlows(Pass):
         if not model.message_flows:
             return model
         index = ctx.analysis(ModelIndex, model)
-        told = {d.element for d in ctx.diagnostics if d.code == "OF152"}
+        reported = {d.element for d in ctx.diagnostics if d.code == "OF152"}
         for flow in model.message_flows:
-            if flow.id in told:
+            if flow.id in reported:
                 continue  # the frontend has said that an end is not there
-            _check(flow, index, ctx)
+            _check_flow(flow, index, ctx)
         return model
 
 
-def _home(end: str, index: ModelIndex) -> str | None:
+def _home_of(end: str, index: ModelIndex) -> str | None:
     """The process around an end of a message flow, or the pool without one; None where the end is
     no step, process or pool."""
     pool = index.pools.get(end)
@@ -101,9 +101,9 @@ def _home(end: str, index: ModelIndex) -> str | None:
     return process.id if process is not None else None
 
 
-def _check(flow: MessageFlow, index: ModelIndex, ctx: PassContext) -> None:
+def _check_flow(flow: MessageFlow, index: ModelIndex, ctx: PassContext) -> None:
     name = f"the message flow `{flow.label}`" if flow.name.strip() else "a message flow"
-    homes = [_home(end, index) for end in (flow.source, flow.target)]
+    homes = [_home_of(end, index) for end in (flow.source, flow.target)]
     ends = [
         f"`{index.label(end)}`" if home is not None else "nothing"
         for end, home in zip((flow.source, flow.target), homes, strict=True)
@@ -124,7 +124,7 @@ def _check(flow: MessageFlow, index: ModelIndex, ctx: PassContext) -> None:
         )
     for sends, end in ((True, flow.source), (False, flow.target)):
         node = index.nodes.get(end)
-        wrong = _impossible(node, sends=sends) if node is not None else None
+        wrong = _impossible_end(node, sends=sends) if node is not None else None
         if wrong is not None and node is not None:
             what, help_text = wrong
             way = "leaves" if sends else "leads into"
@@ -140,7 +140,7 @@ _SENDING = ("throw", "end")
 _RECEIVING = ("start", "catch", "boundary")
 
 
-def _impossible(node: ModelNode, *, sends: bool) -> tuple[str, str] | None:
+def _impossible_end(node: ModelNode, *, sends: bool) -> tuple[str, str] | None:
     """Why a node cannot be an end of a message flow, and the remedy; `None` where it can."""
     if isinstance(node, Gateway):
         word = "sends" if sends else "receives"

@@ -48,15 +48,15 @@ class MissingEnds(Pass):
         for scope in ctx.scopes(model):
             positions = {n.position for n in scope.nodes if isinstance(n, Event)}
             if "start" in positions and "end" not in positions:
-                _check(scope, ctx)
+                _check_scope(scope, ctx)
         return model
 
 
-def _check(scope: Scope, ctx: PassContext) -> None:
+def _check_scope(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
     reached = ctx.analysis(Wiring, scope).live
     # Where nothing is last, the process goes round indefinitely, which OF202 says.
-    last = [n.id for n in scope.nodes if n.id in reached and not graph.out[n.id] and _ends(n)]
+    last = [n.id for n in scope.nodes if n.id in reached and not graph.out[n.id] and _ends_run(n)]
     if not last:
         return
     namer = ctx.analysis(Namer, scope)
@@ -71,7 +71,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
     )
 
 
-def _ends(node: ModelNode) -> bool:
+def _ends_run(node: ModelNode) -> bool:
     """Whether a run that comes to a node with no way out of it ends there, as its last step."""
     match node:
         case Event():

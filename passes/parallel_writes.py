@@ -53,12 +53,12 @@ class ParallelWritesPass(Pass):
                 if isinstance(n, (Task, CallActivity)) and n.binding is not None
             ]
             if len(bound) > 1:
-                for variable, one, other in _conflicts(scope, ctx):
-                    _report(variable, one, other, scope, ctx)
+                for variable, first, second in _list_conflicts(scope, ctx):
+                    _report_conflict(variable, first, second, scope, ctx)
         return model
 
 
-def _conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]:
+def _list_conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]:
     """Variables that are read, each with two elements that set it at the same time."""
     from orgflow_ir.flow.control_flow.graph import ControlFlow
     from orgflow_ir.work.gateway_decisions import DecisionConventions, DecisionMemory
@@ -70,31 +70,35 @@ def _conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]
     beside: list[tuple[str, str, str]] = []
     for name, setters in several.items() if variables.splits else ():
         elements = dict.fromkeys(s.element for s in setters)
-        for one, other in itertools.combinations(elements, 2):
-            same = variables.constant(one, name) is not None and (
-                variables.constant(one, name) == variables.constant(other, name)
+        for first, second in itertools.combinations(elements, 2):
+            same = variables.constant(first, name) is not None and (
+                variables.constant(first, name) == variables.constant(second, name)
             )
-            if not same and variables.concurrent(one, other):
-                beside.append((name, one, other))
+            if not same and variables.concurrent(first, second):
+                beside.append((name, first, second))
     if not beside:  # before every expression is parsed to see what is read
         return
     decisions = ctx.shared(DecisionMemory).decisions(graph, DecisionConventions())
     variables = Variables(graph, decisions, ctx)
     read = {r.variable for r in variables.reads}
-    yield from (found for found in beside if found[0] in read)
+    yield from (conflict for conflict in beside if conflict[0] in read)
 
 
-def _report(variable: str, one: str, other: str, scope: Scope, ctx: PassContext) -> None:
+def _report_conflict(
+    variable: str, first: str, second: str, scope: Scope, ctx: PassContext
+) -> None:
     nodes = {n.id: n for n in scope.nodes}
     ctx.emit(
         ParallelWrites,
-        f"{ctx.name(nodes[one])} and {ctx.name(nodes[other])} run in parallel and both set "
+        f"{ctx.name(nodes[first])} and {ctx.name(nodes[second])} run in parallel and both set "
         f"`{variable}`: the value of the one that ends last wins",
-        element=nodes[one],
+        element=nodes[first],
         help="let only one of them set it, or use a separate variable for each",
         related=[
             Related(
-                message=f"{ctx.name(nodes[other])} sets it too", element=other, loc=nodes[other].loc
+                message=f"{ctx.name(nodes[second])} sets it too",
+                element=second,
+                loc=nodes[second].loc,
             )
         ],
     )

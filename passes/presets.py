@@ -104,12 +104,12 @@ def presets_with(rule: type[Rule]) -> dict[str, Severity]:
     """The presets that report a rule, each with its severity."""
     if not rule.category.is_about_model:
         return dict.fromkeys(PRESETS, rule.severity)
-    found: dict[str, Severity] = {}
+    severities: dict[str, Severity] = {}
     for name in PRESETS:
         grading = preset_grading(name, {rule.code: rule})
         if grading.reports(rule):
-            found[name] = grading.severities.get(rule.code) or rule.severity
-    return found
+            severities[name] = grading.severities.get(rule.code) or rule.severity
+    return severities
 
 
 def bpmnlint_names(code: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, assert_never
 
-from orgflow.passes.dead_ends import undoes
+from orgflow.passes.dead_ends import is_compensation_event
 from orgflow.passes.event_placement import cancels_nothing, never_begun, waits_in_vain
 from orgflow.passes.wording import Namer
 
@@ -145,7 +145,7 @@ class ProcessEnds(Pass):
             if not process.nodes:
                 ctx.emit(
                     EmptyProcess,
-                    f"{_process(process, ctx)} has no steps",
+                    f"{_name_process(process, ctx)} has no steps",
                     element=process,
                     help="add its steps, or remove the process: a pool without a process stands "
                     "for another party",
@@ -153,11 +153,11 @@ class ProcessEnds(Pass):
                 )
         for scope in ctx.scopes(model):
             if scope.nodes and not (isinstance(scope, SubProcess) and scope.flavour == "ad-hoc"):
-                _check(scope, ctx)
+                _check_scope(scope, ctx)
         return model
 
 
-def _check(scope: Scope, ctx: PassContext) -> None:
+def _check_scope(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
     reached = ctx.analysis(Wiring, scope).live
     started = ctx.analysis(Wiring, scope).has_starts
@@ -167,7 +167,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         ctx.emit(
             NoStart,
             f"{ctx.name(scope)} has {'an end event but ' if ended else ''}no start event; "
-            f"it begins with {_list(first)}",
+            f"it begins with {_list_names(first)}",
             element=scope,
             help="add a start event",
             severity=Severity.WARNING if ended else None,
@@ -186,13 +186,15 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 "its place",
                 severity=Severity.ERROR if waits else None,
             )
-    dead = [n for n in scope.nodes if n.id not in reached and not _apart(n, graph)]
+    dead = [n for n in scope.nodes if n.id not in reached and not _stands_apart(n, graph)]
     if never_begun(scope):
         return  # OF127 tells why
-    for island in _islands(dead, graph):
+    for island in _list_islands(dead, graph):
         if any(cancels_nothing(n, scope.nodes) or waits_in_vain(n, scope) for n in island):
             continue  # OF123 or OF125 tells why
-        if any(undoes(graph.nodes[a.source]) for n in island for a in graph.into[n.id]):
+        if any(
+            is_compensation_event(graph.nodes[a.source]) for n in island for a in graph.into[n.id]
+        ):
             continue  # OF140 tells why
         entries = [n for n in island if not graph.into[n.id]]
         if entries and all(_switched_off(n) for n in entries):
@@ -202,7 +204,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             continue
         ctx.emit(
             NeverRuns,
-            f"{_list([ctx.name(n) for n in island])} never "
+            f"{_list_names([ctx.name(n) for n in island])} never "
             f"{'runs' if len(island) == 1 else 'run'}: no path leads there from a start event",
             element=island[0],
             help="add a flow to it, or remove the unreachable steps",
@@ -216,18 +218,18 @@ def _switched_off(node: ModelNode) -> bool:
     )
 
 
-def _process(process: Process, ctx: PassContext) -> str:
+def _name_process(process: Process, ctx: PassContext) -> str:
     named = ctx.name(process)
     return f"the process {named}" if named.startswith("`") else named
 
 
-def _list(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     shown = names[:4]
     more = len(names) - len(shown)
     return " and ".join(filter(None, (", ".join(shown), f"{more} more" if more else "")))
 
 
-def _apart(node: ModelNode, graph: ControlFlow) -> bool:
+def _stands_apart(node: ModelNode, graph: ControlFlow) -> bool:
     """Whether it is no surprise that no flow leads to a node."""
     match node:
         case Opaque():
@@ -244,11 +246,11 @@ def _apart(node: ModelNode, graph: ControlFlow) -> bool:
             assert_never(node)
 
 
-def _islands(dead: list[ModelNode], graph: ControlFlow) -> list[list[ModelNode]]:
+def _list_islands(dead: list[ModelNode], graph: ControlFlow) -> list[list[ModelNode]]:
     """Connected parts of the dead nodes, in model order."""
     left = {n.id for n in dead}
     place = {n.id: i for i, n in enumerate(dead)}
-    found: list[list[ModelNode]] = []
+    islands: list[list[ModelNode]] = []
     for node in dead:
         if node.id not in left:
             continue
@@ -262,5 +264,5 @@ def _islands(dead: list[ModelNode], graph: ControlFlow) -> list[list[ModelNode]]
                     left.discard(other)
                     members.add(other)
                     stack.append(other)
-        found.append([dead[i] for i in sorted(place[m] for m in members)])
-    return found
+        islands.append([dead[i] for i in sorted(place[m] for m in members)])
+    return islands

@@ -102,18 +102,18 @@ class References(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        told = {d.element for d in ctx.diagnostics if d.code in ("OF152", "OF153")}
+        reported = {d.element for d in ctx.diagnostics if d.code in ("OF152", "OF153")}
         processes = {p.id: p for p in model.processes}
-        neighbours = cache(partial(_neighbours, model, ctx))
+        neighbours = cache(partial(_build_neighbours, model, ctx))
         for scope in ctx.scopes(model):
-            _nodes(scope, model, processes, neighbours, told, ctx)
+            _check_nodes(scope, model, processes, neighbours, reported, ctx)
         for process in model.processes:
             scopes = ctx.scopes(process)
             lanes = [lane for scope in scopes for lane in scope.lanes]
             inside = {n.id for s in scopes for n in s.nodes} if lanes else set()
             for lane in lanes:
                 lost = [m for m in lane.members if m not in inside]
-                if lost and lane.id not in told:
+                if lost and lane.id not in reported:
                     ctx.emit(
                         UnknownLaneMember,
                         f"{ctx.full_name(lane)} lists `{lost[0]}`, which is not a step of "
@@ -124,12 +124,12 @@ class References(Pass):
         return model
 
 
-def _nodes(
+def _check_nodes(
     scope: Scope,
     model: Model,
     processes: dict[str, Process],
     neighbours: Callable[[], Neighbours],
-    told: set[str | None],
+    reported: set[str | None],
     ctx: PassContext,
 ) -> None:
     activities: set[str] | None = None
@@ -137,10 +137,10 @@ def _nodes(
         if isinstance(node, CallActivity):
             called = node.process.rpartition(":")[2]
             if called in processes:
-                _called(node, processes[called], ctx)
+                _check_called(node, processes[called], ctx)
             else:
                 _called_elsewhere(node, model, neighbours, ctx)
-        elif isinstance(node, Event) and node.position == "boundary" and node.id not in told:
+        elif isinstance(node, Event) and node.position == "boundary" and node.id not in reported:
             if activities is None:
                 kinds = Task | CallActivity | SubProcess
                 activities = {n.id for n in scope.nodes if isinstance(n, kinds)}
@@ -153,7 +153,7 @@ def _nodes(
                 )
 
 
-def _neighbours(model: Model, ctx: PassContext) -> Neighbours:
+def _build_neighbours(model: Model, ctx: PassContext) -> Neighbours:
     from orgflow_ir.linking.called_processes import Neighbours  # few models call others
 
     return Neighbours(model, ctx)
@@ -179,24 +179,24 @@ def _called_elsewhere(
             return
     from orgflow_ir.linking.called_processes import NotFound
 
-    found = neighbours().find(node)
-    if not isinstance(found, NotFound):
-        _called(node, found.process, ctx)
+    outcome = neighbours().find(node)
+    if not isinstance(outcome, NotFound):
+        _check_called(node, outcome.process, ctx)
         return
     ctx.emit(
         UnknownCalledProcess,
-        f"{ctx.name(node)} calls `{node.process}`, {found.reason}",
+        f"{ctx.name(node)} calls `{node.process}`, {outcome.reason}",
         element=node,
-        severity=Severity.WARNING if found.several else None,
+        severity=Severity.WARNING if outcome.several else None,
         help="put one of these files into the folder of the calling file, or give the processes "
         "different ids"
-        if found.several
+        if outcome.several
         else "put the file with that process into the same folder, pass both files (or a folder "
         "with both) to the command, or add the process to this file",
     )
 
 
-def _called(node: CallActivity, process: Process, ctx: PassContext) -> None:
+def _check_called(node: CallActivity, process: Process, ctx: PassContext) -> None:
     starts = [n for n in process.nodes if isinstance(n, Event) and n.position == "start"]
     if starts and all(s.definitions for s in starts):
         ctx.emit(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orgflow.passes.flow_findings import FlowAnalyses, Repair, analyses
+from orgflow.passes.flow_findings import FlowAnalyses, Repair, list_analyses
 from orgflow.passes.repair_candidates import Candidates
 from orgflow.passes.repair_edits import Candidate
 from orgflow.passes.wording import Namer
@@ -83,16 +83,16 @@ class Repairs:
         if not self._made:
             self._made, self._max_states = True, max_states
             self._flow = ctx.analysis(FlowAnalyses, self.model)
-            self._look(analyses(self.model, ctx, max_states), ctx)
+            self._find_repairs(list_analyses(self.model, ctx, max_states), ctx)
         if fault.masked:
             return Repair(None, "fix the faults before it first, and check again")
         namer = ctx.analysis(Namer, fault.scope)
-        key = _key(fault)
-        proved = self._fitting(key, ctx)
+        key = _fault_key(fault)
+        proved = self._fitting_candidates(key, ctx)
         safe = [c for c in proved if c.safe]
         if safe:
             return Repair(safe[0].fix, safe[0].advice)
-        cause = self._cause(fault)
+        cause = self._find_cause(fault)
         if cause is not None:
             return Repair(
                 None, f"fix {namer.name(cause.element)} first, which also clears this fault"
@@ -107,34 +107,34 @@ class Repairs:
         choice = advice[0].startswith("make ") and ", if " not in advice[0]
         return Repair(fix, f"{advice[0]}, if that is intended" if choice else advice[0])
 
-    def _fitting(self, key: Key, ctx: PassContext) -> list[Candidate]:
+    def _fitting_candidates(self, key: Key, ctx: PassContext) -> list[Candidate]:
         """The proved changes for a fault, those that the target supports first."""
         proved = self._table.get(key, [])
         target = ctx.target
         if not isinstance(target, TargetSpec):
             if len(proved) > 1:
-                proved = sorted(proved, key=lambda c: not _everywhere(c.fix, ctx))
+                proved = sorted(proved, key=lambda c: not _is_supported(c.fix, ctx))
             return proved
         if not proved:
             return proved
         if self._refused is None:
-            self._refused = frozenset(_refusals(self.model, target, ctx))
-        found: list[tuple[bool, Candidate]] = []
+            self._refused = frozenset(_list_refusals(self.model, target, ctx))
+        supported: list[tuple[bool, Candidate]] = []
         for candidate in proved:
-            refusals = _refusals(apply(self.model, candidate.fix), target, ctx)
+            refusals = _list_refusals(apply(self.model, candidate.fix), target, ctx)
             parts = [name for id, name in refusals.items() if id not in self._refused]
             if parts:
                 text = f"{candidate.advice} ({target.name} does not support {join_listed(parts)})"
                 candidate = candidate._replace(advice=text)
-            found.append((bool(parts), candidate))
-        return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
+            supported.append((bool(parts), candidate))
+        return [candidate for _, candidate in sorted(supported, key=lambda pair: pair[0])]
 
-    def _cause(self, fault: Fault) -> Fault | None:
+    def _find_cause(self, fault: Fault) -> Fault | None:
         """Another fault whose cures are all cures of this one, and that none of these repairs."""
-        key = _key(fault)
+        key = _fault_key(fault)
         mine = self._cures.get(key, frozenset())
         for other in self._faults:
-            there = _key(other)
+            there = _fault_key(other)
             if (
                 other.element != fault.element
                 and key in self._cures.get(there, ())
@@ -143,42 +143,42 @@ class Repairs:
                 return other if other.scope is fault.scope else None
         return None
 
-    def _look(self, before: tuple[Analysis, ...], ctx: PassContext) -> None:
-        self._faults = [f for found in before for f in (*found.faults, *found.masked)]
+    def _find_repairs(self, before: tuple[Analysis, ...], ctx: PassContext) -> None:
+        self._faults = [f for analysis in before for f in (*analysis.faults, *analysis.masked)]
         waiting: list[tuple[Fault, list[Candidate]]] = []
         for fault in self._faults:
-            if _key(fault) not in self._table and not fault.masked:
-                self._table[_key(fault)] = []
+            if _fault_key(fault) not in self._table and not fault.masked:
+                self._table[_fault_key(fault)] = []
                 graph = ctx.analysis(ControlFlow, fault.scope)
                 namer = ctx.analysis(Namer, fault.scope)
-                made = Candidates(self.model, fault.scope, namer, graph)
-                waiting.append((fault, list(made.of(fault))))
+                proposals = Candidates(self.model, fault.scope, namer, graph)
+                waiting.append((fault, list(proposals.of(fault))))
         left = MOST
         for safe in (True, False):  # what needs no decision is tried for all faults first
             for fault, candidates in waiting:
                 for candidate in candidates:
-                    if candidate.safe is not safe or self._safe(_key(fault)):
+                    if candidate.safe is not safe or self._has_safe(_fault_key(fault)):
                         continue
                     if left < 0:
                         self._spent = True
                         return
-                    left -= self.size + self._try(fault, candidate, before)
+                    left -= self.size + self._try_candidate(fault, candidate, before)
 
-    def _safe(self, key: Key) -> bool:
+    def _has_safe(self, key: Key) -> bool:
         return any(c.safe for c in self._table[key])
 
-    def _try(self, fault: Fault, candidate: Candidate, before: Sequence[Analysis]) -> int:
+    def _try_candidate(self, fault: Fault, candidate: Candidate, before: Sequence[Analysis]) -> int:
         """Analyse the model with a change made, and keep the change if it is proved. Returns how
         many states were looked at."""
-        key, fixed = _key(fault), apply(self.model, candidate.fix)
-        same = _unchanged(self.model, fixed)
-        there = _facts([found for found in before if found.process.id not in same])
-        found = [
+        key, fixed = _fault_key(fault), apply(self.model, candidate.fix)
+        same = _unchanged_processes(self.model, fixed)
+        there = _list_facts([analysis for analysis in before if analysis.process.id not in same])
+        analyses_after = [
             analyse(p, fixed, max_states=self._max_states, show=False, memory=self._flow.memory)
             for p in fixed.processes
             if p.nodes and p.id not in same
         ]
-        after, states = _facts(found), sum(a.states for a in found)
+        after, states = _list_facts(analyses_after), sum(a.states for a in analyses_after)
         if key in after.faults or not there.covers(after, fault.scope.id):
             return states
         self._table[key].append(candidate)
@@ -187,7 +187,7 @@ class Repairs:
         return states
 
 
-def _unchanged(before: Model, after: Model) -> frozenset[str]:
+def _unchanged_processes(before: Model, after: Model) -> frozenset[str]:
     """The processes that a change left alone, and whose calls lead to no other."""
     known = {id(p) for p in before.processes}
     changed = {p.id for p in after.processes if id(p) not in known}
@@ -205,7 +205,7 @@ def _unchanged(before: Model, after: Model) -> frozenset[str]:
     return frozenset(p.id for p in after.processes) - changed
 
 
-def _refusals(model: Model, spec: TargetSpec, ctx: PassContext) -> dict[str, str]:
+def _list_refusals(model: Model, spec: TargetSpec, ctx: PassContext) -> dict[str, str]:
     """What a target does not support of a model, by id, named for people."""
     from orgflow_ir.legalisation.legalise import legalise  # only for faulty models
 
@@ -219,44 +219,46 @@ def _refusals(model: Model, spec: TargetSpec, ctx: PassContext) -> dict[str, str
     }
 
 
-def _everywhere(fix: Fix, ctx: PassContext) -> bool:
+def _is_supported(fix: Fix, ctx: PassContext) -> bool:
     """Whether every target that executes supports the gateways and events that a fix makes, going
     by its table: which shapes of flows it supports takes a whole legalisation to find out."""
-    made = {e.node.construct for e in fix.edits if isinstance(e.node, Gateway | Event)}
+    constructs = {e.node.construct for e in fix.edits if isinstance(e.node, Gateway | Event)}
     backends = ctx.registry.backends.values() if ctx.registry is not None else ()
     return not any(
         isinstance(spec.legality(construct), Illegal)
         and not any(pattern.takes(construct) for pattern in spec.lowerings)
         for spec in (backend.target for backend in backends if backend.target.executes)
-        for construct in made
+        for construct in constructs
     )
 
 
-def repair(fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str) -> Repair:
+def repair_fault(
+    fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str
+) -> Repair:
     """A proved fix for a flow fault, if there is one, and its help."""
     return ctx.analysis(Repairs, model).of(fault, ctx, max_states, decide)
 
 
-def _key(fault: Fault) -> Key:
+def _fault_key(fault: Fault) -> Key:
     return fault.kind, fault.element
 
 
-def _facts(found: Sequence[Analysis]) -> _Facts:
-    def having(*outcomes: str) -> frozenset[tuple[str, str]]:
+def _list_facts(analyses: Sequence[Analysis]) -> _Facts:
+    def verdicts_with(*outcomes: str) -> frozenset[tuple[str, str]]:
         return frozenset(
             (a.process.id, kind.value)
-            for a in found
+            for a in analyses
             for kind, verdict in a.verdicts.items()
             if verdict.outcome in outcomes
         )
 
     return _Facts(
-        faults=frozenset(_key(f) for a in found for f in (*a.faults, *a.masked)),
-        dead=frozenset(f.element for a in found for f in a[Property.DEAD].faults),
-        violated=having("violated"),
-        unknown=having("unknown"),
-        unjudged=having("not applicable"),
-        growing=frozenset(s for a in found for s in a.growing),
-        doubts=frozenset((s.id, d.element) for a in found for s, d in a.doubts),
-        masked=any(a.masked for a in found),
+        faults=frozenset(_fault_key(f) for a in analyses for f in (*a.faults, *a.masked)),
+        dead=frozenset(f.element for a in analyses for f in a[Property.DEAD].faults),
+        violated=verdicts_with("violated"),
+        unknown=verdicts_with("unknown"),
+        unjudged=verdicts_with("not applicable"),
+        growing=frozenset(s for a in analyses for s in a.growing),
+        doubts=frozenset((s.id, d.element) for a in analyses for s, d in a.doubts),
+        masked=any(a.masked for a in analyses),
     )

@@ -49,11 +49,11 @@ class ScriptAssignments(Pass):
             for node in scope.nodes:
                 binding = node.binding if isinstance(node, Task) else None
                 if isinstance(binding, Script) and binding.by in ENGINE_NAMES and binding.code:
-                    _check(node, binding, scope, model, ctx)
+                    _check_script(node, binding, scope, model, ctx)
         return model
 
 
-def _check(node: Node, script: Script, scope: Scope, model: Model, ctx: PassContext) -> None:
+def _check_script(node: Node, script: Script, scope: Scope, model: Model, ctx: PassContext) -> None:
     # Imported for a model with scripts.
     from orgflow_ir.work.local_variables import first_reader
     from orgflow_ir.work.process_variables import declared_by
@@ -61,7 +61,10 @@ def _check(node: Node, script: Script, scope: Scope, model: Model, ctx: PassCont
 
     names = kept_in_script(script)
     elsewhere = {v for s in model.scopes() for n in s.nodes for v in declared_by(n)}
-    for name in (*names.assigned, *(one for one in names.declared if one not in elsewhere)):
+    for name in (
+        *names.assigned,
+        *(name_declared for name_declared in names.declared if name_declared not in elsewhere),
+    ):
         reader = first_reader(name, node, scope, model, ctx)
         if reader is None:
             continue

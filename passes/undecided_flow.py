@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import FlowPass, analyses
+from orgflow.passes.flow_findings import FlowPass, list_analyses
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model
@@ -39,8 +39,8 @@ class Undecided(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        for found in analyses(model, ctx, self.max_states):
-            for scope, doubt in found.doubts:
+        for analysis in list_analyses(model, ctx, self.max_states):
+            for scope, doubt in analysis.doubts:
                 node = next((n for n in scope.nodes if n.id == doubt.element), scope)
                 ctx.emit(
                     UndecidedFlow,

@@ -61,12 +61,12 @@ class Namer(ElementNames):
             return self.labelled(flow)
         return self.name(flow.source)
 
-    def ways(self, net: Net, arcs: Iterable[int]) -> str:
+    def name_ways(self, net: Net, arcs: Iterable[int]) -> str:
         """Several ways out."""
-        told = [self.way(net, a) for a in arcs]
-        different = list(dict.fromkeys(told))
-        if len(told) > 1 and all(way.kind == "flow" for way in told):
-            number = "the" if len(different) > 1 else str(len(told))
+        names = [self.way(net, a) for a in arcs]
+        different = list(dict.fromkeys(names))
+        if len(names) > 1 and all(way.kind == "flow" for way in names):
+            number = "the" if len(different) > 1 else str(len(names))
             return f"{number} flows to {join_listed(way.target for way in different)}"
         return join_listed(way.text for way in different)
 

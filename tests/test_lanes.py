@@ -6,7 +6,7 @@ import random
 
 import pytest
 from orgflow import compiler
-from orgflow.backends.mermaid.flowchart import flowchart
+from orgflow.backends.mermaid.flowchart import write_flowchart
 
 from orgflow_ir.layout.compose import model_group
 from orgflow_ir.model import Event, EventDefinition, Flow, Lane, Model, Process, Task
@@ -37,7 +37,7 @@ def test_odd_lanes_are_drawn_with_what_is_in_them(lanes: tuple[Lane, ...]) -> No
     drawn = {shape.element for shape in model_group(model(lanes)).shapes}
     assert drawn >= {"t0", "t1", "t2"}
     assert lanes[0].id in drawn
-    text = flowchart(model(lanes))
+    text = write_flowchart(model(lanes))
     assert all(f'"T{i}"' in text for i in range(3))
     assert '["A"]' in text
 

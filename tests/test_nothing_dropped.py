@@ -17,7 +17,7 @@ from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
-from orgflow.backends.bpmn.document import document
+from orgflow.backends.bpmn.document import write_document
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import compile_model
 
@@ -410,7 +410,7 @@ def test_every_field_comes_back_from_bpmn(cls: type[Value]) -> None:
                 for new, _ in variants(cls, name, value):
                     tried.add(name)
                     changed = put(model, value, value.replace(**{name: new}))
-                    if read_text(document(changed, None), model.source) == changed:
+                    if read_text(write_document(changed, None), model.source) == changed:
                         back.add(name)
                         break
     assert tried or not wanted or cls is Catalog  # which has nothing but its entries

@@ -43,7 +43,7 @@ class BpmnBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
-        from orgflow.backends.bpmn.document import document
+        from orgflow.backends.bpmn.document import write_document
         from orgflow.backends.bpmn.edited_bindings import without_outdated
 
         from orgflow_ir.layout.keep import draw_model
@@ -51,17 +51,17 @@ class BpmnBackend(Backend):
         stem = file_stem(model.source)
         drawing = None if ctx.options.get("diagram") == "no" else draw_model(model)
         path = f"{stem}.bpmn"
-        text = document(model, drawing)
+        text = write_document(model, drawing)
         current = without_outdated(model, text, ctx)
         if current is not model:
-            text = document(current, drawing)
+            text = write_document(current, drawing)
         return Emitted(
             (Artifact(path, text),),
-            SourceMap(model, lambda: _parts(model, path)),
+            SourceMap(model, lambda: _list_parts(model, path)),
         )
 
 
-def _parts(model: Model, path: str) -> Iterator[Part]:
+def _list_parts(model: Model, path: str) -> Iterator[Part]:
     """Every element by the XML id it is written with."""
     from orgflow.backends.bpmn.writer import Writer
 

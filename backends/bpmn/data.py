@@ -6,9 +6,9 @@ import json
 from typing import NamedTuple, assert_never
 
 from orgflow.backends.bpmn.format import ORGFLOW, PLACEHOLDER, PLACEHOLDER_END
-from orgflow.backends.bpmn.kept import attribute, find, parse
+from orgflow.backends.bpmn.kept import find_kept, kept_attribute, parse_fragment
 from orgflow.backends.bpmn.writer import Writer
-from orgflow.backends.bpmn.xml_text import Child, child, element
+from orgflow.backends.bpmn.xml_text import Child, ranked_child, write_element
 
 from orgflow_ir.model import (
     Artifact,
@@ -55,14 +55,14 @@ def data_object(w: Writer, value: DataObject, depth: int) -> str:
         attributes.append((name, "true"))
     children = []
     if value.state is not None and not _state_is_kept(value):
-        text = element(depth + 1, w.names.bpmn("dataState"), [("name", value.state)])
-        children.append(child(tag, "dataState", text))
+        text = write_element(depth + 1, w.names.bpmn("dataState"), [("name", value.state)])
+        children.append(ranked_child(tag, "dataState", text))
     return w.thing(depth, tag, value, attributes, children)
 
 
 def _state_is_kept(value: DataObject) -> bool:
-    kept = find(value.extra, "dataState")
-    first = parse(kept[0][1]) if kept else None
+    kept = find_kept(value.extra, "dataState")
+    first = parse_fragment(kept[0][1]) if kept else None
     if first is None or first.attrs.get("name") != value.state:
         return False
     more = {k for k in first.attrs if k != "name" and not k.startswith("xmlns")}
@@ -71,27 +71,27 @@ def _state_is_kept(value: DataObject) -> bool:
 
 def input_output(w: Writer, scope: Scope, tag: str, depth: int) -> list[Child]:
     """Inputs and outputs of a process that no kept specification contains."""
-    found = [d for d in scope.data_objects if d.data_kind in ("input", "output")]
-    if not found or find(scope.extra, "ioSpecification"):
+    ends = [d for d in scope.data_objects if d.data_kind in ("input", "output")]
+    if not ends or find_kept(scope.extra, "ioSpecification"):
         return []
     children = []
     refs: dict[str, list[Child]] = {"input": [], "output": []}
-    for value in sorted(found, key=lambda d: d.data_kind):
+    for value in sorted(ends, key=lambda d: d.data_kind):
         kind: str = value.data_kind
         children.append(Child(0 if kind == "input" else 1, data_object(w, value, depth + 1)))
         local = w.names.bpmn(f"data{kind.capitalize()}Refs")
-        refs[kind].append(Child(0, element(depth + 2, local, text=w.id(value.id))))
+        refs[kind].append(Child(0, write_element(depth + 2, local, text=w.id(value.id))))
     for at, way in enumerate(("input", "output")):
         name = w.names.bpmn(f"{way}Set")
-        children.append(Child(2 + at, element(depth + 1, name, (), refs[way])))
-    text = element(depth, w.names.bpmn("ioSpecification"), (), children)
-    return [child(tag, "ioSpecification", text)]
+        children.append(Child(2 + at, write_element(depth + 1, name, (), refs[way])))
+    text = write_element(depth, w.names.bpmn("ioSpecification"), (), children)
+    return [ranked_child(tag, "ioSpecification", text)]
 
 
 def data_associations(w: Writer, scope: Scope, depth: int) -> Associations:
     """The data flows of a scope as children of its nodes, at `depth`."""
     nodes = {node.id: node for node in scope.nodes}
-    found = Associations({}, [])
+    associations = Associations({}, [])
     for flow in scope.data_flows:
         source, target = nodes.get(flow.source), nodes.get(flow.target)
         if target is not None and _may_read(target) and not (source and _may_write(source)):
@@ -99,16 +99,16 @@ def data_associations(w: Writer, scope: Scope, depth: int) -> Associations:
         elif source is not None and _may_write(source):
             owner, local = source, "dataOutputAssociation"
         else:
-            found.elsewhere.append(flow)
+            associations.elsewhere.append(flow)
             continue
-        text = _association(w, flow, local, depth)
-        children = found.of.setdefault(owner.id, [])
-        children.append(child("task", local, text))
-        if local == "dataInputAssociation" and not find(flow.extra, "targetRef"):
-            named = [("id", _placeholder(w, flow)), ("name", PLACEHOLDER)]
-            text = element(depth, w.names.bpmn("property"), named)
-            children.append(child("task", "property", text))
-    return found
+        text = _write_association(w, flow, local, depth)
+        children = associations.of.setdefault(owner.id, [])
+        children.append(ranked_child("task", local, text))
+        if local == "dataInputAssociation" and not find_kept(flow.extra, "targetRef"):
+            named = [("id", _placeholder_id(w, flow)), ("name", PLACEHOLDER)]
+            text = write_element(depth, w.names.bpmn("property"), named)
+            children.append(ranked_child("task", "property", text))
+    return associations
 
 
 def _may_read(node: Node) -> bool:
@@ -135,38 +135,38 @@ def _may_write(node: Node) -> bool:
             assert_never(node)
 
 
-def _placeholder(w: Writer, flow: DataFlow) -> str:
+def _placeholder_id(w: Writer, flow: DataFlow) -> str:
     return f"{w.id(flow.id)}{PLACEHOLDER_END}"
 
 
-def _association(w: Writer, flow: DataFlow, local: str, depth: int) -> str:
+def _write_association(w: Writer, flow: DataFlow, local: str, depth: int) -> str:
     inward = local == "dataInputAssociation"
     outer = flow.source if inward else flow.target
     children = []
     if outer or not inward:
         end = "sourceRef" if inward else "targetRef"
         children.append(w.leaf(local, end, w.id(outer), depth + 1))
-    if inward and not find(flow.extra, "targetRef"):
-        children.append(w.leaf(local, "targetRef", _placeholder(w, flow), depth + 1))
+    if inward and not find_kept(flow.extra, "targetRef"):
+        children.append(w.leaf(local, "targetRef", _placeholder_id(w, flow), depth + 1))
     children += w.expression(local, "transformation", flow.transformation, depth + 1, formal=False)
-    kept = find(flow.extra, "assignment")
+    kept = find_kept(flow.extra, "assignment")
     for source, target in flow.mapping:
-        if kept and _ends(kept[0][1]) == (source, target):
+        if kept and _read_ends(kept[0][1]) == (source, target):
             text = w.keep.verbatim(kept.pop(0)[1], depth + 1)
         else:
             pair = [
-                Child(at, element(depth + 2, w.names.bpmn(end), text=value))
+                Child(at, write_element(depth + 2, w.names.bpmn(end), text=value))
                 for at, (end, value) in enumerate((("from", source), ("to", target)))
             ]
-            text = element(depth + 1, w.names.bpmn("assignment"), (), pair)
-        children.append(child(local, "assignment", text))
+            text = write_element(depth + 1, w.names.bpmn("assignment"), (), pair)
+        children.append(ranked_child(local, "assignment", text))
     unused = {at for at, _ in kept}
-    but = [at for at, _ in find(flow.extra, "assignment") if at not in unused]
+    but = [at for at, _ in find_kept(flow.extra, "assignment") if at not in unused]
     return w.thing(depth, local, flow, (), children, named=False, but=but)
 
 
-def _ends(xml: str) -> tuple[str, str] | None:
-    fragment = parse(xml)
+def _read_ends(xml: str) -> tuple[str, str] | None:
+    fragment = parse_fragment(xml)
     if fragment is None:
         return None
     ends = {p.local: p.text.strip() for p in fragment.parts}
@@ -184,7 +184,7 @@ def association_instead(w: Writer, flow: DataFlow, depth: int) -> str:
     return w.thing(depth, "association", flow, attributes, named=False)
 
 
-def artifact(w: Writer, value: Artifact, depth: int) -> str:
+def write_artifact(w: Writer, value: Artifact, depth: int) -> str:
     """A text annotation, a group or an association."""
     tag = _ARTIFACT_TAGS[value.artifact_kind]
     attributes: list[tuple[str, str | None]] = []
@@ -193,7 +193,7 @@ def artifact(w: Writer, value: Artifact, depth: int) -> str:
         if value.text and not _text_is_kept(value):
             children.append(w.leaf(tag, "text", value.text, depth + 1))
     elif tag == "group":
-        if value.text and attribute(value.extra, "categoryValueRef") is None:
+        if value.text and kept_attribute(value.extra, "categoryValueRef") is None:
             attributes.append((w.names.of(ORGFLOW, "text"), value.text))
     else:
         attributes += [("sourceRef", w.id(value.source or "")),
@@ -204,8 +204,8 @@ def artifact(w: Writer, value: Artifact, depth: int) -> str:
 
 
 def _text_is_kept(value: Artifact) -> bool:
-    kept = find(value.extra, "text")
-    first = parse(kept[0][1]) if kept else None
+    kept = find_kept(value.extra, "text")
+    first = parse_fragment(kept[0][1]) if kept else None
     if first is None or first.all_text != value.text:
         return False
     return bool(first.parts) or any(not k.startswith("xmlns") for k in first.attrs)

@@ -14,7 +14,7 @@ from orgflow.backends.bpmn.format import (
     engine_of,
     split_key,
 )
-from orgflow.backends.bpmn.kept import attribute
+from orgflow.backends.bpmn.kept import kept_attribute
 from orgflow.backends.bpmn.xml_text import Names
 
 from orgflow_ir.model import Event, Flow, Model, Process
@@ -31,7 +31,7 @@ class StatedDialects:
         self._shown: Engine | None = None
         self._certain = False
         if any(process.dialect is not None for process in model.processes):
-            self._shown, self._certain = _shown(model)
+            self._shown, self._certain = _shown_engine(model)
 
     def attribute(self, process: Process) -> tuple[tuple[str, str], ...]:
         """The attribute that states the engine, if the file does not show it for certain."""
@@ -41,15 +41,15 @@ class StatedDialects:
         return ((self._names.of(ORGFLOW, DIALECT), engine or NO_DIALECT),)
 
 
-def _shown(model: Model) -> tuple[Engine | None, bool]:
+def _shown_engine(model: Model) -> tuple[Engine | None, bool]:
     """The engine that a reader finds in the file, and whether that is certain: kept XML may or may
     not use vocabularies that it or the root declares."""
     platforms = [v for k, v in model.extra if k == f"@{{{MODELER}}}executionPlatform"]
     declared = [VENDORS[v] for k, v in model.extra if _is_prefix(k) and v in VENDORS]
-    exporter = attribute(model.extra, "exporter") or ""
+    exporter = kept_attribute(model.extra, "exporter") or ""
     used: set[Engine] = set()
     possible = set(declared)
-    for extra in _extras(model):
+    for extra in _list_extras(model):
         for key, value in extra:
             uri = split_key(key)[0]
             if uri in VENDORS:
@@ -65,7 +65,7 @@ def _is_prefix(key: str) -> bool:
     return key.startswith(f"@{{{XMLNS}}}") and key != f"@{{{XMLNS}}}xmlns"
 
 
-def _extras(model: Model) -> Iterator[Extra]:
+def _list_extras(model: Model) -> Iterator[Extra]:
     """Kept data of the model and what is in it, without that of the root's prefixes."""
     yield tuple((k, v) for k, v in model.extra if not k.startswith(f"@{{{XMLNS}}}"))
     for element in all_elements(model):

@@ -30,7 +30,7 @@ def without_outdated(model: Model, text: str, ctx: PassContext) -> Model:
         (scope, node)
         for scope in model.scopes()
         for node in scope.nodes
-        if isinstance(node, Bound) and _without(node) != node
+        if isinstance(node, Bound) and _without_binding(node) != node
     ]
     if not suspects or ctx.registry is None:
         return model
@@ -41,7 +41,7 @@ def without_outdated(model: Model, text: str, ctx: PassContext) -> Model:
     again = frontend.parse(source, PassContext(registry=ctx.registry))
     if again is None:
         return model
-    found = {
+    bindings_read = {
         node.id: node.binding
         for scope in again.scopes()
         for node in scope.nodes
@@ -50,12 +50,12 @@ def without_outdated(model: Model, text: str, ctx: PassContext) -> Model:
     rewriter, written = Rewriter(model), Writer(model)
     for scope, node in suspects:
         id = written.id(node.id)
-        if id in found and found[id] != node.binding:
-            rewriter.replace(scope.id, node.id, _without(node))
+        if id in bindings_read and bindings_read[id] != node.binding:
+            rewriter.replace(scope.id, node.id, _without_binding(node))
     return rewriter.done() if rewriter.count else model
 
 
-def _without(node: Bound) -> Bound:
+def _without_binding(node: Bound) -> Bound:
     """The same without extension data that says what does it."""
     if isinstance(node, Event):
         definitions = (d.replace(extra=without_binding(d.extra)) for d in node.definitions)

@@ -98,9 +98,9 @@ def called_by(engine: Engine | None) -> SubProcessCall | None:
     return None if engine in (None, "camunda8") else SubProcessCall(by=engine)
 
 
-def _of_several(found: frozenset[Engine]) -> Engine | None:
+def _of_several(engines: frozenset[Engine]) -> Engine | None:
     """The only engine that reads all of these vocabularies and has one of them for its own."""
-    fit = [engine for engine in sorted(found) if found <= _UNDERSTOOD[engine]]
+    fit = [engine for engine in sorted(engines) if engines <= _UNDERSTOOD[engine]]
     return fit[0] if len(fit) == 1 else None
 
 
@@ -219,7 +219,7 @@ _SAME_RANK = {
 
 
 @cache
-def rank(parent: str, ns: str, local: str) -> int:
+def child_rank(parent: str, ns: str, local: str) -> int:
     """The position of a child element in its parent (by local name): lower comes first. Elements
     outside of BPMN are in `extensionElements`; elements that the schema does not permit there come
     last."""
@@ -239,14 +239,14 @@ def in_order(parent: str, extra: list[tuple[str, str]]) -> list[tuple[str, str]]
     attributes = [pair for pair in extra if pair[0].startswith("@")]
     elements = [pair for pair in extra if not pair[0].startswith("@")]
     if len(elements) > 1:
-        elements.sort(key=lambda pair: rank(parent, *split_key(pair[0])))
+        elements.sort(key=lambda pair: child_rank(parent, *split_key(pair[0])))
     return attributes + elements
 
 
 # -- declarations of kept XML --------------------------------------------------------------------
 
 
-def declared(
+def declare_namespaces(
     qname: str, raw: str, own: Collection[str], prefixes: Mapping[str, str], uses_default: bool
 ) -> str:
     """The text `raw` of an element with all namespaces that it uses declared on it.

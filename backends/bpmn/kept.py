@@ -14,12 +14,12 @@ from orgflow.backends.bpmn.format import (
     KEPT,
     ORGFLOW,
     XMLNS,
-    declared,
+    child_rank,
+    declare_namespaces,
     is_our_text,
-    rank,
     split_key,
 )
-from orgflow.backends.bpmn.xml_text import INDENT, Child, Names, element, start_tag
+from orgflow.backends.bpmn.xml_text import INDENT, Child, Names, start_tag, write_element
 
 from orgflow_ir.model.value import Extra
 
@@ -52,7 +52,7 @@ class Fragment(NamedTuple):
     """Text of the root and of its descendants, each stripped, in lines."""
 
 
-def parse(xml: str) -> Fragment | None:
+def parse_fragment(xml: str) -> Fragment | None:
     """A parsed fragment; `None` if it is not well-formed (undeclared prefixes are permitted)."""
     try:
         return _Parse(xml).run()
@@ -121,7 +121,7 @@ class _Parse:
         self.texts[-1].append(run)
 
 
-def writable(key: str, value: str) -> bool:
+def is_writable(key: str, value: str) -> bool:
     """Whether extension data can be XML as their key states, which is not the case for all data of
     other formats and programs."""
     ns, local = split_key(key)
@@ -130,7 +130,7 @@ def writable(key: str, value: str) -> bool:
     if key.startswith("@"):
         return True
     if value.lstrip().startswith("<"):
-        return is_our_text(ns) or parse(value) is not None
+        return is_our_text(ns) or parse_fragment(value) is not None
     return ns != BPMN
 
 
@@ -146,7 +146,7 @@ class Keeper:
         for key, value in extra:
             if not key.startswith("@") or key.startswith(f"@{{{XMLNS}}}") or key == COLLABORATION:
                 continue
-            if not writable(key, value):
+            if not is_writable(key, value):
                 continue
             ns, local = split_key(key)
             name, declaration = (local, None) if ns == BPMN else self.names.attribute(ns, local)
@@ -163,35 +163,35 @@ class Keeper:
         `but` are positions in `extra` to omit.
         """
         inside: list[str] = []
-        found: list[Child] = []
+        children: list[Child] = []
         skip = frozenset(but)
         for at, (key, value) in enumerate(extra):
             if at in skip:
                 continue
-            if not writable(key, value):
+            if not is_writable(key, value):
                 name = self.names.of(ORGFLOW, KEPT)
-                inside.append(element(depth + 1, name, [("key", key)], text=value))
+                inside.append(write_element(depth + 1, name, [("key", key)], text=value))
                 continue
             if key.startswith("@"):
                 continue
             ns, local = split_key(key)
             if ns == BPMN:
-                found.append(Child(rank(parent, ns, local), self.verbatim(value, depth)))
+                children.append(Child(child_rank(parent, ns, local), self.verbatim(value, depth)))
             else:
-                inside.append(self._foreign(ns, local, value, depth + 1))
+                inside.append(self._write_foreign(ns, local, value, depth + 1))
         if inside:
-            found.append(self.extensions(parent, depth, inside))
-        return found
+            children.append(self.extensions(parent, depth, inside))
+        return children
 
     def extensions(self, parent: str, depth: int, inside: list[str]) -> Child:
         """`extensionElements` around elements with matching indentation."""
         name = self.names.bpmn(EXTENSIONS)
-        text = element(depth, name, (), [Child(0, t) for t in inside])
-        return Child(rank(parent, BPMN, EXTENSIONS), text)
+        text = write_element(depth, name, (), [Child(0, t) for t in inside])
+        return Child(child_rank(parent, BPMN, EXTENSIONS), text)
 
-    def _foreign(self, ns: str, local: str, value: str, depth: int) -> str:
+    def _write_foreign(self, ns: str, local: str, value: str, depth: int) -> str:
         if is_our_text(ns) or not ns or not value.lstrip().startswith("<"):
-            return element(depth, self.names.of(ns, local) if ns else local, text=value)
+            return write_element(depth, self.names.of(ns, local) if ns else local, text=value)
         return self.verbatim(value, depth)
 
     def verbatim(self, xml: str, depth: int) -> str:
@@ -209,7 +209,7 @@ class Keeper:
         bare = f"<{match[1]}{keep}{xml[match.end() :]}"
         head = _START_TAG.match(bare)
         names = {k for k, _ in _DECLARATION.findall(head[0])} if head else set()
-        if declared(match[1], bare, names, around, _uses_default(bare)) == xml:
+        if declare_namespaces(match[1], bare, names, around, _uses_default(bare)) == xml:
             return bare
         return xml
 
@@ -247,9 +247,9 @@ class Shell(NamedTuple):
     fragment: Fragment
 
 
-def shell(xml: str) -> Shell | None:
+def parse_shell(xml: str) -> Shell | None:
     """A parsed shell; `None` if the XML is not well-formed."""
-    fragment = parse(xml)
+    fragment = parse_fragment(xml)
     head, tail = _START_TAG.match(xml), _END_TAG.search(xml)
     if fragment is None or head is None:
         return None
@@ -260,11 +260,11 @@ def shell(xml: str) -> Shell | None:
     return Shell(head[0], tail[0], fragment)
 
 
-def filled(keeper: Keeper, outer: Shell, parent: str, depth: int, children: list[Child]) -> str:
+def fill_shell(keeper: Keeper, outer: Shell, parent: str, depth: int, children: list[Child]) -> str:
     """A shell with its modelled children in place again."""
     ranked = list(children)
     for part in outer.fragment.parts:
-        at = rank(parent, part.ns, part.local)
+        at = child_rank(parent, part.ns, part.local)
         ranked.append(Child(at, f"{INDENT * (depth + 1)}{part.raw}\n"))
     ranked.sort(key=lambda c: c.rank)
     pad = INDENT * depth
@@ -275,13 +275,13 @@ def filled(keeper: Keeper, outer: Shell, parent: str, depth: int, children: list
     return f"{pad}{head[0]}\n{''.join(c.text for c in ranked)}{pad}{outer.tail.strip()}\n"
 
 
-def find(extra: Extra, local: str) -> list[tuple[int, str]]:
+def find_kept(extra: Extra, local: str) -> list[tuple[int, str]]:
     """Positions and XML of kept elements of BPMN with that name."""
     key = f"{{{BPMN}}}{local}"
     return [(at, value) for at, (k, value) in enumerate(extra) if k == key]
 
 
-def attribute(extra: Extra, local: str, ns: str = BPMN) -> str | None:
+def kept_attribute(extra: Extra, local: str, ns: str = BPMN) -> str | None:
     """A kept attribute's value."""
     key = f"@{{{ns}}}{local}"
     return next((value for k, value in extra if k == key), None)

@@ -16,9 +16,9 @@ from orgflow.backends.bpmn.format import (
     called_by,
     run_by,
 )
-from orgflow.backends.bpmn.kept import attribute, find, parse
+from orgflow.backends.bpmn.kept import find_kept, kept_attribute, parse_fragment
 from orgflow.backends.bpmn.writer import Writer, default_attribute, flow_lists
-from orgflow.backends.bpmn.xml_text import Child, child, element
+from orgflow.backends.bpmn.xml_text import Child, ranked_child, write_element
 
 from orgflow_ir.model import (
     CallActivity,
@@ -56,10 +56,10 @@ _EMPTY = Expression(text="")
 Pairs = list[tuple[str, str | None]]
 
 
-def task(w: Writer, node: Task, depth: int, data: list[Child]) -> str:
+def write_task(w: Writer, node: Task, depth: int, data: list[Child]) -> str:
     """A task of any type; `data` are its data associations."""
     tag = _TASK_TAGS[node.task_type]
-    attributes, children, natural = _binding(w, node, tag, depth + 1)
+    attributes, children, natural = _write_binding(w, node, tag, depth + 1)
     if node.message is not None and node.task_type in ("send", "receive"):
         attributes.append(w.pointer("messageRef", node.message))
     if node.instantiate:
@@ -68,11 +68,11 @@ def task(w: Writer, node: Task, depth: int, data: list[Child]) -> str:
     if node.binding is not None and not natural:
         kept = (f"{{{ORGFLOW}}}binding", foreign_binding(w, node.binding))
         extra = (*extra, kept)
-    more, inside = activity(w, node, tag, depth)
+    more, inside = activity_parts(w, node, tag, depth)
     return w.thing(depth, tag, node, [*more, *attributes], [*inside, *data, *children], extra=extra)
 
 
-def _binding(w: Writer, node: Task, tag: str, depth: int) -> tuple[Pairs, list[Child], bool]:
+def _write_binding(w: Writer, node: Task, tag: str, depth: int) -> tuple[Pairs, list[Child], bool]:
     """Attributes and children that say what does a task, and whether all of it is said.
 
     What an engine's extensions in `extra` say is said there.
@@ -80,7 +80,7 @@ def _binding(w: Writer, node: Task, tag: str, depth: int) -> tuple[Pairs, list[C
     b, kind = node.binding, node.task_type
     if b is None:
         return [], [], True
-    kept = _speaks(node.extra)
+    kept = _states_binding(node.extra)
     shown = isinstance(b, Script) and (b.language == "feel" or b.by == run_by(w.engine))
     if isinstance(b, Script) and not shown:
         return [], [], False
@@ -96,8 +96,8 @@ def _binding(w: Writer, node: Task, tag: str, depth: int) -> tuple[Pairs, list[C
     if isinstance(b, Worker) and b.code is None and b.target and (kept or _is_plain(b)):
         names = [name for name, _ in b.parameters]
         if b.by == "operation" and kind in _BY_OPERATION and names in ([], ["implementation"]):
-            found: Pairs = [("operationRef", b.target)]
-            return [*b.parameters, *found], [], True
+            operation: Pairs = [("operationRef", b.target)]
+            return [*b.parameters, *operation], [], True
         if b.by == "implementation" and kind in _BY_IMPLEMENTATION and not names:
             return [("implementation", b.target)], [], True
     return [], [], kept
@@ -109,7 +109,7 @@ def _is_plain(b: Script | Worker) -> bool:
     return not (b.inputs or b.outputs or b.result or b.retries or b.listeners or more)
 
 
-def _speaks(extra: Extra) -> bool:
+def _states_binding(extra: Extra) -> bool:
     """Whether extension data says what does a task."""
     return any(says_binding(key) for key, _ in extra)
 
@@ -122,8 +122,8 @@ def _kept_script(extra: Extra) -> bool:
 
 def _has_script(extra: Extra, text: str) -> bool:
     """Whether the first script is kept as it is, for its attributes or its markup."""
-    scripts = find(extra, "script")
-    first = parse(scripts[0][1]) if scripts else None
+    scripts = find_kept(extra, "script")
+    first = parse_fragment(scripts[0][1]) if scripts else None
     if first is None or first.text != text:
         return False
     return bool(first.parts) or any(not k.startswith("xmlns") for k in first.attrs)
@@ -138,16 +138,16 @@ def foreign_binding(w: Writer, binding: AnyBinding | None) -> str:
     """
     name = w.names.of(ORGFLOW, "binding")
     if binding is None:
-        return element(0, name, [("kind", NO_BINDING)]).strip()
+        return write_element(0, name, [("kind", NO_BINDING)]).strip()
     if isinstance(binding, Script) and binding.by is None and _is_plain(binding):
-        return _worker(w, "script", binding.language, binding.code, ())
+        return _write_worker(w, "script", binding.language, binding.code, ())
     if isinstance(binding, Worker) and _is_plain(binding) and binding.by not in BINDINGS:
-        return _worker(w, binding.by, binding.target, binding.code, binding.parameters)
+        return _write_worker(w, binding.by, binding.target, binding.code, binding.parameters)
     text = to_json(binding, exclude_none=True)
-    return element(0, name, [("kind", binding.kind)], text=text).strip()
+    return write_element(0, name, [("kind", binding.kind)], text=text).strip()
 
 
-def _worker(
+def _write_worker(
     w: Writer,
     kind: str,
     target: str | None,
@@ -155,29 +155,29 @@ def _worker(
     parameters: tuple[tuple[str, str], ...],
 ) -> str:
     children = [
-        Child(1, element(0, w.names.of(ORGFLOW, "parameter"), [("name", key)], text=value))
+        Child(1, write_element(0, w.names.of(ORGFLOW, "parameter"), [("name", key)], text=value))
         for key, value in parameters
     ]
     if code is not None:
-        children.append(Child(0, element(0, w.names.of(ORGFLOW, "text"), text=code)))
+        children.append(Child(0, write_element(0, w.names.of(ORGFLOW, "text"), text=code)))
     name = w.names.of(ORGFLOW, "binding")
-    return element(0, name, [("kind", kind), ("target", target)], children).strip()
+    return write_element(0, name, [("kind", kind), ("target", target)], children).strip()
 
 
-def activity(
+def activity_parts(
     w: Writer, node: Task | CallActivity | SubProcess, tag: str, depth: int
 ) -> tuple[Pairs, list[Child]]:
     """Common attributes and children of activities."""
     attributes: Pairs = [("isForCompensation", "true" if node.for_compensation else None)]
-    if attribute(node.extra, "default") is None:
+    if kept_attribute(node.extra, "default") is None:
         attributes.append(default_attribute(w, node.id))
     children = flow_lists(w, tag, node.id, depth + 1)
     if node.loop is not None:
-        children.append(_loop(w, node, node.loop, tag, depth + 1))
+        children.append(_write_loop(w, node, node.loop, tag, depth + 1))
     return attributes, children
 
 
-def _loop(
+def _write_loop(
     w: Writer, node: Task | CallActivity | SubProcess, loop: Loop, parent: str, depth: int
 ) -> Child:
     standard = loop.kind == "standard"
@@ -193,16 +193,16 @@ def _loop(
         attributes.append(("isSequential", "true" if loop.sequential else None))
         children += w.expression(tag, "loopCardinality", loop.cardinality, depth + 1)
         if loop.collection is not None:
-            children += _collection(w, loop.collection, tag, depth + 1, attributes)
-        if loop.item is not None and not find(loop.extra, "inputDataItem"):
+            children += _write_collection(w, loop.collection, tag, depth + 1, attributes)
+        if loop.item is not None and not find_kept(loop.extra, "inputDataItem"):
             named: Pairs = [("id", f"{w.id(node.id)}{ITEM_END}"), ("name", loop.item)]
-            text = element(depth + 1, w.names.bpmn("inputDataItem"), named)
-            children.append(child(tag, "inputDataItem", text))
+            text = write_element(depth + 1, w.names.bpmn("inputDataItem"), named)
+            children.append(ranked_child(tag, "inputDataItem", text))
         children += w.expression(tag, "completionCondition", loop.until, depth + 1)
-    return child(parent, tag, _value(w, tag, attributes, children, loop.extra, depth))
+    return ranked_child(parent, tag, _write_value(w, tag, attributes, children, loop.extra, depth))
 
 
-def _collection(w: Writer, name: str, tag: str, depth: int, attributes: Pairs) -> list[Child]:
+def _write_collection(w: Writer, name: str, tag: str, depth: int, attributes: Pairs) -> list[Child]:
     """`loopDataInputRef`; a collection that is nothing of the model stands in an attribute."""
     local, value = w.pointer("loopDataInputRef", name)
     if local == "loopDataInputRef":
@@ -211,40 +211,40 @@ def _collection(w: Writer, name: str, tag: str, depth: int, attributes: Pairs) -
     return []
 
 
-def _value(
+def _write_value(
     w: Writer, tag: str, attributes: Pairs, children: list[Child], extra: Extra, depth: int
 ) -> str:
     """Something without documentation of its own: all of it is among the kept elements, the first
     one, where it is plain, behind the others."""
-    docs = find(extra, "documentation")
+    docs = find_kept(extra, "documentation")
     if len(docs) > 1:
-        last = parse(docs[-1][1])
+        last = parse_fragment(docs[-1][1])
         if last is not None and not last.attrs.keys() - {"xmlns"} and not last.parts:
             at = docs[-1][0]
             extra = (extra[at], *extra[:at], *extra[at + 1 :])
     inside = [*children, *w.keep.elements(extra, tag, depth + 1)]
     more = w.keep.attributes(extra)
-    return element(depth, w.names.bpmn(tag), attributes, inside, more=more)
+    return write_element(depth, w.names.bpmn(tag), attributes, inside, more=more)
 
 
-def call(w: Writer, node: CallActivity, depth: int, data: list[Child]) -> str:
+def write_call(w: Writer, node: CallActivity, depth: int, data: list[Child]) -> str:
     """A call activity."""
-    more, inside = activity(w, node, "callActivity", depth)
+    more, inside = activity_parts(w, node, "callActivity", depth)
     attributes = [*more, w.pointer("calledElement", node.called)]
     extra = node.extra
     binding = node.binding
-    if binding != called_by(w.engine) and not _speaks(extra):
+    if binding != called_by(w.engine) and not _states_binding(extra):
         extra = (*extra, (f"{{{ORGFLOW}}}binding", foreign_binding(w, binding)))
     return w.thing(depth, "callActivity", node, attributes, [*inside, *data], extra=extra)
 
 
-def gateway(w: Writer, node: Gateway, depth: int) -> str:
+def write_gateway(w: Writer, node: Gateway, depth: int) -> str:
     """A gateway."""
     kind = node.gateway_kind
     tag = _GATEWAY_TAGS[kind]
     attributes: Pairs = []
     children = flow_lists(w, tag, node.id, depth + 1)
-    if takes_default(node) and attribute(node.extra, "default") is None:
+    if takes_default(node) and kept_attribute(node.extra, "default") is None:
         attributes.append(default_attribute(w, node.id))
     if kind == "event":
         attributes.append(("instantiate", "true" if node.instantiate else None))
@@ -267,7 +267,7 @@ def takes_default(node: Node) -> bool:
             assert_never(node)
 
 
-def event(w: Writer, node: Event, depth: int, data: list[Child]) -> str:
+def write_event(w: Writer, node: Event, depth: int, data: list[Child]) -> str:
     """An event with its definitions; a definition of several events is in the root."""
     tag = _EVENT_TAGS[node.position]
     attributes: Pairs = []
@@ -288,14 +288,16 @@ def event(w: Writer, node: Event, depth: int, data: list[Child]) -> str:
             children.append(w.leaf(tag, "eventDefinitionRef", name, depth + 1))
         else:
             local = _DEFINITION_TAGS[definition.kind][0]
-            children.append(child(tag, local, event_definition(w, definition, depth + 1)))
+            children.append(ranked_child(tag, local, event_definition(w, definition, depth + 1)))
     extra = node.extra
-    if node.binding is not None and not any(map(_speaks, (extra, *_extras(node)))):
+    if node.binding is not None and not any(
+        map(_states_binding, (extra, *_definition_extras(node)))
+    ):
         extra = (*extra, (f"{{{ORGFLOW}}}binding", foreign_binding(w, node.binding)))
     return w.thing(depth, tag, node, attributes, children, extra=extra)
 
 
-def _extras(event: Event) -> list[Extra]:
+def _definition_extras(event: Event) -> list[Extra]:
     return [definition.extra for definition in event.definitions]
 
 
@@ -312,18 +314,18 @@ def event_definition(w: Writer, value: EventDefinition, depth: int) -> str:
         attributes.append(("name", value.name))
     elif value.kind == "timer" and (value.timer or value.expression):
         time = _TIMES[value.timer or "duration"]
-        if value.expression is not None or not find(value.extra, time):
+        if value.expression is not None or not find_kept(value.extra, time):
             children += w.expression(tag, time, value.expression or _EMPTY, depth + 1)
     elif value.kind == "conditional" and (
-        value.expression is not None or not find(value.extra, "condition")
+        value.expression is not None or not find_kept(value.extra, "condition")
     ):
         children += w.expression(tag, "condition", value.expression or _EMPTY, depth + 1)
-    return _value(w, tag, attributes, children, value.extra, depth)
+    return _write_value(w, tag, attributes, children, value.extra, depth)
 
 
-def opaque(w: Writer, node: Opaque, depth: int) -> str:
+def write_opaque(w: Writer, node: Opaque, depth: int) -> str:
     """A kept element, verbatim; if it is not XML, an element of its tag."""
-    if node.payload.lstrip().startswith("<") and parse(node.payload) is not None:
+    if node.payload.lstrip().startswith("<") and parse_fragment(node.payload) is not None:
         return w.keep.verbatim(node.payload, depth)
     ns, _, local = node.tag.removeprefix("{").rpartition("}")
     if ns == BPMN:
@@ -332,17 +334,17 @@ def opaque(w: Writer, node: Opaque, depth: int) -> str:
         name, declared = w.names.attribute(ns or ORGFLOW, local or "thing")
         more = declared or ""
     attributes: Pairs = [("id", w.id(node.id)), ("name", node.name or None)]
-    return element(depth, name, attributes, text=node.payload or None, more=more)
+    return write_element(depth, name, attributes, text=node.payload or None, more=more)
 
 
 def opaque_node(w: Writer, node: Opaque, depth: int) -> str:
     """A flow node without a BPMN element: verbatim or, if it is not XML, as a task that names its
     original."""
-    if node.payload.lstrip().startswith("<") and parse(node.payload) is not None:
+    if node.payload.lstrip().startswith("<") and parse_fragment(node.payload) is not None:
         return w.keep.verbatim(node.payload, depth)
     harmless = "true" if node.harmless else None
     name = w.names.of(ORGFLOW, "opaque")
     attributes: Pairs = [("tag", node.tag), ("harmless", harmless)]
-    text = element(0, name, attributes, text=node.payload or None).strip()
+    text = write_element(0, name, attributes, text=node.payload or None).strip()
     extra = (*node.extra, (f"{{{ORGFLOW}}}opaque", text))
     return w.thing(depth, "task", node, (), flow_lists(w, "task", node.id, depth + 1), extra=extra)

@@ -6,16 +6,16 @@ from typing import assert_never
 
 from orgflow.backends.bpmn import nodes as write
 from orgflow.backends.bpmn.data import (
-    artifact,
     association_instead,
     data_associations,
     data_object,
     input_output,
+    write_artifact,
 )
-from orgflow.backends.bpmn.format import BPMN, rank
-from orgflow.backends.bpmn.kept import attribute, filled, find, shell
+from orgflow.backends.bpmn.format import BPMN, child_rank
+from orgflow.backends.bpmn.kept import fill_shell, find_kept, kept_attribute, parse_shell
 from orgflow.backends.bpmn.writer import Writer, sequence_flow
-from orgflow.backends.bpmn.xml_text import Child, child
+from orgflow.backends.bpmn.xml_text import Child, ranked_child
 
 from orgflow_ir.model import (
     CallActivity,
@@ -37,18 +37,18 @@ _SUB_TAGS = {
 }  # fmt: skip
 
 
-def process(w: Writer, value: Process, depth: int) -> str:
+def write_process(w: Writer, value: Process, depth: int) -> str:
     """A process with its content."""
     executable = None if value.executable is None else str(value.executable).lower()
     w.engine = None if value.dialect is None else value.dialect.engine
-    children, but = _content(w, value, "process", depth + 1)
+    children, but = _write_content(w, value, "process", depth + 1)
     attributes = [("isExecutable", executable), *w.dialects.attribute(value)]
     return w.thing(depth, "process", value, attributes, children, but=but)
 
 
 def _sub_process(w: Writer, value: SubProcess, depth: int, data: list[Child]) -> str:
     tag = _SUB_TAGS[value.flavour]
-    attributes, inside = write.activity(w, value, tag, depth)
+    attributes, inside = write.activity_parts(w, value, tag, depth)
     if value.flavour == "event":
         attributes.append(("triggeredByEvent", "true"))
     elif value.flavour == "ad-hoc":
@@ -56,43 +56,46 @@ def _sub_process(w: Writer, value: SubProcess, depth: int, data: list[Child]) ->
         stays = None if value.cancel_remaining else "false"
         attributes.append(("cancelRemainingInstances", stays))
         inside += w.expression(tag, "completionCondition", value.completion, depth + 1)
-    children, but = _content(w, value, tag, depth + 1)
+    children, but = _write_content(w, value, tag, depth + 1)
     return w.thing(depth, tag, value, attributes, [*inside, *data, *children], but=but)
 
 
-def _content(w: Writer, scope: Scope, tag: str, depth: int) -> tuple[list[Child], list[int]]:
+def _write_content(w: Writer, scope: Scope, tag: str, depth: int) -> tuple[list[Child], list[int]]:
     """What is in a scope, and the positions of kept data that are in it already."""
-    flow_rank, artifact_rank = rank(tag, BPMN, "flowElements"), rank(tag, BPMN, "artifacts")
+    flow_rank, artifact_rank = (
+        child_rank(tag, BPMN, "flowElements"),
+        child_rank(tag, BPMN, "artifacts"),
+    )
     data = data_associations(w, scope, depth + 1)
     lanes, but = _lane_sets(w, scope, tag, depth)
-    found = [*lanes, *input_output(w, scope, tag, depth)]
+    children = [*lanes, *input_output(w, scope, tag, depth)]
     takes: dict[str, bool] = {}
     for node in scope.nodes:
-        takes[node.id] = write.takes_default(node) and attribute(node.extra, "default") is None
-        found.append(Child(flow_rank, _node(w, node, depth, data.of.pop(node.id, []))))
+        takes[node.id] = write.takes_default(node) and kept_attribute(node.extra, "default") is None
+        children.append(Child(flow_rank, _write_node(w, node, depth, data.of.pop(node.id, []))))
     for value in scope.data_objects:
         if value.data_kind not in ("input", "output"):
-            found.append(Child(flow_rank, data_object(w, value, depth)))
+            children.append(Child(flow_rank, data_object(w, value, depth)))
     for flow in scope.flows:
         text = sequence_flow(w, flow, depth, stated=takes.get(flow.source, False))
-        found.append(Child(flow_rank, text))
+        children.append(Child(flow_rank, text))
     for thing in scope.artifacts:
-        found.append(Child(artifact_rank, artifact(w, thing, depth)))
+        children.append(Child(artifact_rank, write_artifact(w, thing, depth)))
     for link in data.elsewhere:
-        found.append(Child(artifact_rank, association_instead(w, link, depth)))
-    return found, but
+        children.append(Child(artifact_rank, association_instead(w, link, depth)))
+    return children, but
 
 
-def _node(w: Writer, node: Node, depth: int, data: list[Child]) -> str:
+def _write_node(w: Writer, node: Node, depth: int, data: list[Child]) -> str:
     match node:
         case Task():
-            return write.task(w, node, depth, data)
+            return write.write_task(w, node, depth, data)
         case Gateway():
-            return write.gateway(w, node, depth)
+            return write.write_gateway(w, node, depth)
         case Event():
-            return write.event(w, node, depth, data)
+            return write.write_event(w, node, depth, data)
         case CallActivity():
-            return write.call(w, node, depth, data)
+            return write.write_call(w, node, depth, data)
         case SubProcess():
             return _sub_process(w, node, depth, data)
         case Opaque():
@@ -107,8 +110,8 @@ def _lane_sets(w: Writer, scope: Scope, tag: str, depth: int) -> tuple[list[Chil
     positions: list[int] = []
     nested: list[str] = []
     for local in ("laneSet", "childLaneSet"):
-        for at, xml in find(scope.extra, local):
-            kept = shell(xml)
+        for at, xml in find_kept(scope.extra, local):
+            kept = parse_shell(xml)
             if kept is not None:
                 positions.append(at)
                 name = kept.fragment.attrs.get("id", "")
@@ -125,11 +128,13 @@ def _lane_sets(w: Writer, scope: Scope, tag: str, depth: int) -> tuple[list[Chil
     for name in shells:  # sets without lanes
         if name not in named and name not in nested:
             sets[(None, name)] = []
-    found = []
+    lane_sets = []
     for (parent, name), lanes in sets.items():
         if parent is None:
-            found.append(child(tag, "laneSet", _lane_set(w, name, lanes, sets, shells, depth)))
-    return found, positions
+            lane_sets.append(
+                ranked_child(tag, "laneSet", _lane_set(w, name, lanes, sets, shells, depth))
+            )
+    return lane_sets, positions
 
 
 def _lane_set(
@@ -141,7 +146,7 @@ def _lane_set(
     depth: int,
     tag: str = "laneSet",
 ) -> str:
-    from orgflow.backends.bpmn.xml_text import element
+    from orgflow.backends.bpmn.xml_text import write_element
 
     inside = []
     for lane in lanes:
@@ -149,10 +154,10 @@ def _lane_set(
         for (parent, other), inner in sets.items():
             if parent == lane.id:
                 text = _lane_set(w, other, inner, sets, shells, depth + 2, "childLaneSet")
-                children.append(child("lane", "childLaneSet", text))
+                children.append(ranked_child("lane", "childLaneSet", text))
         performer = [w.pointer("partitionElementRef", lane.performer)]
         inside.append(Child(10, w.thing(depth + 1, "lane", lane, performer, children)))
-    kept = shell(shells[name]) if name in shells else None
+    kept = parse_shell(shells[name]) if name in shells else None
     if kept is not None:
-        return filled(w.keep, kept, "laneSet", depth, inside)
-    return element(depth, w.names.bpmn(tag), [("id", w.id(name))], inside)
+        return fill_shell(w.keep, kept, "laneSet", depth, inside)
+    return write_element(depth, w.names.bpmn(tag), [("id", w.id(name))], inside)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 
 from orgflow.backends.bpmn.dialect import StatedDialects
-from orgflow.backends.bpmn.format import BPMN, EVIDENCE, ORGFLOW, XSI, rank
-from orgflow.backends.bpmn.kept import Keeper, find, parse
-from orgflow.backends.bpmn.xml_text import Attributes, Child, Names, child, element
+from orgflow.backends.bpmn.format import BPMN, EVIDENCE, ORGFLOW, XSI, child_rank
+from orgflow.backends.bpmn.kept import Keeper, find_kept, parse_fragment
+from orgflow.backends.bpmn.xml_text import Attributes, Child, Names, ranked_child, write_element
 
 from orgflow_ir.model import Element, EventDefinition, Expression, Flow, Model
 from orgflow_ir.model.dialect import Engine
@@ -108,42 +108,48 @@ class Writer:
             first.append(("name" if named else self.names.of(ORGFLOW, "name"), value.name))
         more = self.keep.attributes(kept) if kept else ""
         name = self.names.bpmn(local)
-        return element(depth, name, [*first, *attributes], inside, more=more)
+        return write_element(depth, name, [*first, *attributes], inside, more=more)
 
     def evidence(self, value: Element) -> Extra:
         """The passages that support an element, as extension elements of orgflow's namespace."""
         if not value.evidence:
             return ()
         name = self.names.of(ORGFLOW, EVIDENCE)
-        found = []
-        for one in value.evidence:
+        passages = []
+        for evidence in value.evidence:
             attributes = [
-                ("document", one.document),
-                ("span", None if one.span is None else f"{one.span[0]} {one.span[1]}"),
-                ("lines", None if one.lines is None else f"{one.lines[0]} {one.lines[1]}"),
-                ("confidence", None if one.confidence is None else repr(one.confidence)),
-                ("agent", one.agent or None),
+                ("document", evidence.document),
+                (
+                    "span",
+                    None if evidence.span is None else f"{evidence.span[0]} {evidence.span[1]}",
+                ),
+                (
+                    "lines",
+                    None if evidence.lines is None else f"{evidence.lines[0]} {evidence.lines[1]}",
+                ),
+                ("confidence", None if evidence.confidence is None else repr(evidence.confidence)),
+                ("agent", evidence.agent or None),
             ]
-            text = element(0, name, attributes, text=one.quote).strip()
-            found.append((f"{{{ORGFLOW}}}{EVIDENCE}", text))
-        return tuple(found)
+            text = write_element(0, name, attributes, text=evidence.quote).strip()
+            passages.append((f"{{{ORGFLOW}}}{EVIDENCE}", text))
+        return tuple(passages)
 
     def documentation(self, local: str, doc: str, extra: Extra, depth: int) -> list[Child]:
         """The first documentation, unless it is among the kept elements with its attributes."""
-        others = find(extra, "documentation") if extra else []
+        others = find_kept(extra, "documentation") if extra else []
         if others:
-            first = parse(others[0][1])
-            marked = first is not None and (first.parts or _marks(first.attrs))
+            first = parse_fragment(others[0][1])
+            marked = first is not None and (first.parts or _has_marks(first.attrs))
             if first is not None and marked and first.all_text == doc:
                 return []
         elif not doc:
             return []
-        text = element(depth, self.names.bpmn("documentation"), text=doc)
-        return [child(local, "documentation", text)]
+        text = write_element(depth, self.names.bpmn("documentation"), text=doc)
+        return [ranked_child(local, "documentation", text)]
 
     def leaf(self, parent: str, local: str, text: str, depth: int) -> Child:
         """A child that holds only text."""
-        return child(parent, local, element(depth, self.names.bpmn(local), text=text))
+        return ranked_child(parent, local, write_element(depth, self.names.bpmn(local), text=text))
 
     def expression(
         self, parent: str, local: str, value: Expression | None, depth: int, *, formal: bool = True
@@ -160,11 +166,11 @@ class Writer:
         inside = self.keep.elements(value.extra, "conditionExpression", depth + 1)
         more = self.keep.attributes(value.extra)
         name = self.names.bpmn(local)
-        text = element(depth, name, attributes, inside, text=value.text, more=more)
-        return [Child(rank(parent, BPMN, local), text)]
+        text = write_element(depth, name, attributes, inside, text=value.text, more=more)
+        return [Child(child_rank(parent, BPMN, local), text)]
 
 
-def _marks(attrs: dict[str, str]) -> bool:
+def _has_marks(attrs: dict[str, str]) -> bool:
     return any(not k.startswith("xmlns") for k in attrs)
 
 
@@ -183,11 +189,11 @@ def _shared_definitions(model: Model) -> frozenset[str]:
 
 def flow_lists(w: Writer, parent: str, node: str, depth: int) -> list[Child]:
     """The `incoming` and `outgoing` flows of a node."""
-    found = []
+    texts = []
     for local, table in (("incoming", w.incoming), ("outgoing", w.outgoing)):
         for flow in table.get(node, ()):
-            found.append(w.leaf(parent, local, w.id(flow), depth))
-    return found
+            texts.append(w.leaf(parent, local, w.id(flow), depth))
+    return texts
 
 
 def default_attribute(w: Writer, node: str) -> tuple[str, str | None]:

@@ -11,8 +11,8 @@ from orgflow.backends.bpmn.format import (
     ORGFLOW,
     XMLNS,
     attribute_text,
+    child_rank,
     content_text,
-    rank,
 )
 
 from orgflow_ir.model.value import Extra
@@ -45,11 +45,11 @@ class Names:
                 self._prefixes.setdefault(uri, prefix)
         for prefix, uri in CONVENTIONAL.items():
             if uri not in self._prefixes:
-                self._ours[self._free(prefix)] = uri
+                self._ours[self._free_prefix(prefix)] = uri
                 self._prefixes[uri] = next(reversed(self._ours))
         self._bpmn = f"{self._prefixes[BPMN]}:" if self._prefixes[BPMN] else ""
 
-    def _free(self, wanted: str) -> str:
+    def _free_prefix(self, wanted: str) -> str:
         prefix, number = wanted, 1
         while prefix in self.declared or prefix in self._ours:
             number += 1
@@ -62,7 +62,7 @@ class Names:
         return {**self.declared, **self._ours}
 
     @property
-    def made(self) -> str:
+    def made_prefixes(self) -> str:
         """Prefixes that the source did not declare, except orgflow's."""
         return " ".join(p for p, uri in self._ours.items() if not uri.startswith(ORGFLOW))
 
@@ -76,7 +76,7 @@ class Names:
         prefix = self._prefixes.get(uri)
         if prefix is None:
             wanted = "orgflow" if uri == ORGFLOW else uri.rpartition(":")[2]
-            prefix = self._free(wanted)
+            prefix = self._free_prefix(wanted)
             self._ours[prefix] = uri
             self._prefixes[uri] = prefix
         return f"{prefix}:{local}" if prefix else local
@@ -90,7 +90,7 @@ class Names:
             return self.of(uri, local), None
         if uri == "http://www.w3.org/XML/1998/namespace":
             return f"xml:{local}", None
-        prefix = uri if uri.isidentifier() and uri not in self.root else self._free("ns")
+        prefix = uri if uri.isidentifier() and uri not in self.root else self._free_prefix("ns")
         return f"{prefix}:{local}", f' xmlns:{prefix}="{attribute_text(uri)}"'
 
 
@@ -100,7 +100,7 @@ def start_tag(name: str, attributes: Attributes, more: str = "") -> str:
     return f"<{name}{''.join(parts)}{more}"
 
 
-def element(
+def write_element(
     depth: int,
     name: str,
     attributes: Attributes = (),
@@ -124,6 +124,6 @@ def element(
     return f"{head}>\n{body}{pad}</{name}>\n"
 
 
-def child(parent: str, local: str, text: str) -> Child:
+def ranked_child(parent: str, local: str, text: str) -> Child:
     """A BPMN child in the position that the schema defines in `parent`."""
-    return Child(rank(parent, BPMN, local), text)
+    return Child(child_rank(parent, BPMN, local), text)

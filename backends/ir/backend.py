@@ -37,7 +37,7 @@ class IrBackend(Backend):
         stem = file_stem(model.source)
         path = f"{stem}.ir.json"
         return Emitted(
-            (Artifact(path, model.to_json()),), SourceMap(model, lambda: _parts(model, path))
+            (Artifact(path, model.to_json()),), SourceMap(model, lambda: _list_parts(model, path))
         )
 
 
@@ -48,10 +48,10 @@ _HELD = (
 """Fields that contain elements, in the order of `all_elements`."""
 
 
-def _parts(model: Model, path: str) -> Iterator[Part]:
+def _list_parts(model: Model, path: str) -> Iterator[Part]:
     """Every element by its JSON Pointer."""
 
-    def inside(value: object, place: str) -> Iterator[Part]:
+    def parts_inside(value: object, place: str) -> Iterator[Part]:
         for name in _HELD:
             held: tuple[Element, ...] = getattr(value, name, ())
             for index, element in enumerate(held):
@@ -59,7 +59,7 @@ def _parts(model: Model, path: str) -> Iterator[Part]:
                 yield Part(
                     path, here, "shape", source_ids(element), element.caption, element.construct
                 )
-                yield from inside(element, here)
+                yield from parts_inside(element, here)
 
-    yield from inside(model, "")
-    yield from inside(model.catalog, json_pointer("catalog"))
+    yield from parts_inside(model, "")
+    yield from parts_inside(model.catalog, json_pointer("catalog"))

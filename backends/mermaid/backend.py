@@ -61,11 +61,11 @@ class MermaidBackend(Backend):
             )
         path = f"{stem}.mmd"
         return Emitted(
-            (Artifact(path, text),), SourceMap(model, lambda: _parts(model, chart, path))
+            (Artifact(path, text),), SourceMap(model, lambda: _list_parts(model, chart, path))
         )
 
 
-def _parts(model: Model, chart: Chart, path: str) -> Iterator[Part]:
+def _list_parts(model: Model, chart: Chart, path: str) -> Iterator[Part]:
     """Nodes and subgraphs by their names in the chart, links by number as in `linkStyle`."""
     places = {element: f"linkStyle {number}" for number, element in enumerate(chart.linked)}
     places |= chart.names

@@ -37,7 +37,7 @@ _MOST_TEXT = 50_000
 """The default limits of Mermaid 11."""
 
 
-def flowchart(model: Model, direction: str = "LR") -> str:
+def write_flowchart(model: Model, direction: str = "LR") -> str:
     """The whole model; `direction` is `LR` or `TB`.
 
     Mermaid refuses charts beyond its `maxEdges` and `maxTextSize`, which only the page that shows
@@ -49,10 +49,10 @@ def flowchart(model: Model, direction: str = "LR") -> str:
 def too_large(text: str) -> tuple[str, ...]:
     """The settings of Mermaid to be raised for a chart, with their defaults."""
     lines = text.splitlines()
-    return tuple(f"{name} ({most:,})" for name, most in _needs(lines))
+    return tuple(f"{name} ({most:,})" for name, most in _needed_limits(lines))
 
 
-def _needs(lines: list[str]) -> list[tuple[str, int]]:
+def _needed_limits(lines: list[str]) -> list[tuple[str, int]]:
     links = sum(" --> " in line or " -.-" in line or " -->|" in line for line in lines)
     size = sum(map(len, lines)) + len(lines)
     return [(name, most) for name, most, needed in (
@@ -60,7 +60,7 @@ def _needs(lines: list[str]) -> list[tuple[str, int]]:
     ) if needed > most]  # fmt: skip
 
 
-def quoted(text: str) -> str:
+def quote_label(text: str) -> str:
     """A quoted label: white space folded, all characters except letters, digits and harmless signs
     as Mermaid's entity codes, so that no quote, tag, comment or directive remains."""
     text = _FORBIDDEN.sub("\ufffd", " ".join(text.split())) or " "
@@ -85,12 +85,12 @@ class Chart:
                     self.references.setdefault(value.ref, value.id)
 
     def text(self) -> str:
-        """See `flowchart`."""
+        """See `write_flowchart`."""
         lines = list(self.lines())
-        said = [f"{name} above {most}" for name, most in _needs(lines)]
-        if said:
+        limits = [f"{name} above {most}" for name, most in _needed_limits(lines)]
+        if limits:
             lines.insert(1, f"{_INDENT}%% large: to draw it, mermaid.initialize needs "
-                            + " and ".join(said))  # fmt: skip
+                            + " and ".join(limits))  # fmt: skip
         return "\n".join(lines) + "\n"
 
     def name(self, element: str) -> str:
@@ -106,20 +106,20 @@ class Chart:
         for pool in model.pools:
             process = processes.get(pool.process or "")
             if process is None or process.id in drawn:
-                yield f"{_INDENT}{self._node(pool.id, pool.caption, 'box')}"
+                yield f"{_INDENT}{self._write_node(pool.id, pool.caption, 'box')}"
                 continue
             drawn.add(process.id)
-            yield from self._group(pool, list(self._scope(process, 2)), 1)
+            yield from self._write_group(pool, list(self._write_scope(process, 2)), 1)
         for process in model.processes:
             if process.id not in drawn:
-                yield from self._scope(process, 1)
+                yield from self._write_scope(process, 1)
         for thing in model.artifacts:
             if thing.artifact_kind != "association":
-                yield _INDENT + self._note(thing)
+                yield _INDENT + self._write_note(thing)
         for data, reference in self.references.items():
             if reference in self.names:
                 self.names.setdefault(data, self.names[reference])
-        yield from self._links()
+        yield from self._write_links()
         yield from (
             "  classDef event fill:none",
             "  classDef note fill:none,stroke-dasharray:2",
@@ -127,14 +127,16 @@ class Chart:
         for kind, names in sorted(self.styled.items()):
             yield f"{_INDENT}class {','.join(names)} {kind}"
 
-    def _group(self, owner: Pool | Lane | SubProcess, inside: list[str], depth: int) -> list[str]:
+    def _write_group(
+        self, owner: Pool | Lane | SubProcess, inside: list[str], depth: int
+    ) -> list[str]:
         pad = _INDENT * depth
         if not inside:
-            return [f"{pad}{self._node(owner.id, owner.caption, 'box')}"]
-        head = f"{pad}subgraph {self.name(owner.id)} [{quoted(owner.caption)}]"
+            return [f"{pad}{self._write_node(owner.id, owner.caption, 'box')}"]
+        head = f"{pad}subgraph {self.name(owner.id)} [{quote_label(owner.caption)}]"
         return [head, f"{pad}{_INDENT}direction {self.direction}", *inside, f"{pad}end"]
 
-    def _scope(self, scope: Scope, depth: int) -> Iterator[str]:
+    def _write_scope(self, scope: Scope, depth: int) -> Iterator[str]:
         home: dict[str, str] = {}
         lanes = {lane.id: lane for lane in outermost_first(scope.lanes)}
         for lane in lanes.values():  # inner lanes come after the lanes around them
@@ -153,7 +155,7 @@ class Chart:
                     content += in_lane(other, level + 1)
             for node in inside.get(lane.id, ()):
                 content += self._in_scope(node, level + 1)
-            return self._group(lane, content, level)
+            return self._write_group(lane, content, level)
 
         for lane in lanes.values():
             if lane.parent not in lanes:
@@ -163,14 +165,14 @@ class Chart:
         for value in scope.data_objects:
             if value.data_kind == "object" and value.id in self.references:
                 continue
-            yield _INDENT * depth + self._data(value)
+            yield _INDENT * depth + self._write_data(value)
         for thing in scope.artifacts:
             if thing.artifact_kind != "association":
-                yield _INDENT * depth + self._note(thing)
+                yield _INDENT * depth + self._write_note(thing)
 
     def _in_scope(self, node: Node, depth: int) -> list[str]:
         if isinstance(node, SubProcess) and node.nodes:
-            return self._group(node, list(self._scope(node, depth + 1)), depth)
+            return self._write_group(node, list(self._write_scope(node, depth + 1)), depth)
         return [_INDENT * depth + self._flow_node(node)]
 
     def _flow_node(self, node: Node) -> str:
@@ -180,58 +182,58 @@ class Chart:
                 trigger = "" if node.trigger == "none" else node.trigger
                 kind = node.position if node.position in ("start", "end") else "event"
                 self.styled.setdefault("event", []).append(self.name(node.id))
-                return self._node(node.id, label or trigger or node.position, kind)
+                return self._write_node(node.id, label or trigger or node.position, kind)
             case Gateway():
                 sign = _SIGNS[node.gateway_kind]
-                return self._node(node.id, f"{sign} {label}".strip(), "gateway")
+                return self._write_node(node.id, f"{sign} {label}".strip(), "gateway")
             case CallActivity():
-                return self._node(node.id, node.caption, "call")
+                return self._write_node(node.id, node.caption, "call")
             case Task() | SubProcess() | Opaque():
-                return self._node(node.id, node.caption, "task")
+                return self._write_node(node.id, node.caption, "task")
             case _:
                 assert_never(node)
 
-    def _data(self, value: DataObject) -> str:
+    def _write_data(self, value: DataObject) -> str:
         kind = "store" if value.data_kind.startswith("store") else "data"
-        return self._node(value.id, value.caption, kind)
+        return self._write_node(value.id, value.caption, kind)
 
-    def _note(self, value: Artifact) -> str:
+    def _write_note(self, value: Artifact) -> str:
         self.styled.setdefault("note", []).append(self.name(value.id))
-        return self._node(value.id, value.text or value.caption, "note")
+        return self._write_node(value.id, value.text or value.caption, "note")
 
-    def _node(self, element: str, label: str, kind: str) -> str:
+    def _write_node(self, element: str, label: str, kind: str) -> str:
         opening, closing = _SHAPES[kind]
-        return f"{self.name(element)}{opening}{quoted(label or ' ')}{closing}"
+        return f"{self.name(element)}{opening}{quote_label(label or ' ')}{closing}"
 
-    def _links(self) -> Iterator[str]:
+    def _write_links(self) -> Iterator[str]:
         for scope in self.model.scopes():
             for node in scope.nodes:
                 if isinstance(node, Event) and node.attached_to:
-                    yield from self._link(node.id, node.attached_to, node.id, "-.-")
+                    yield from self._write_link(node.id, node.attached_to, node.id, "-.-")
             for flow in scope.flows:
                 label = flow.name or (flow.condition.text if flow.condition else "")
                 if flow.default:
                     label = f"{label} (default)".strip()
-                yield from self._link(flow.id, flow.source, flow.target, "-->", label)
+                yield from self._write_link(flow.id, flow.source, flow.target, "-->", label)
             for data in scope.data_flows:
-                yield from self._link(data.id, data.source, data.target, "-.->", data.name)
-            yield from self._associations(scope.artifacts)
-        yield from self._associations(self.model.artifacts)
+                yield from self._write_link(data.id, data.source, data.target, "-.->", data.name)
+            yield from self._write_associations(scope.artifacts)
+        yield from self._write_associations(self.model.artifacts)
         for message in self.model.message_flows:
             ends = message.source, message.target
-            yield from self._link(message.id, *ends, "-.->", message.name)
+            yield from self._write_link(message.id, *ends, "-.->", message.name)
 
-    def _associations(self, artifacts: tuple[Artifact, ...]) -> Iterator[str]:
+    def _write_associations(self, artifacts: tuple[Artifact, ...]) -> Iterator[str]:
         for thing in artifacts:
             if thing.artifact_kind == "association":
                 arrow = "-.->" if thing.direction == "one" else "-.-"
-                yield from self._link(thing.id, thing.source or "", thing.target or "", arrow)
+                yield from self._write_link(thing.id, thing.source or "", thing.target or "", arrow)
 
-    def _link(
+    def _write_link(
         self, element: str, source: str, target: str, arrow: str, label: str = ""
     ) -> Iterator[str]:
         """A link; one that ends at nothing drawn (a flow, say) is left out."""
         if source in self.names and target in self.names:
             self.linked.append(element)
-            text = f"|{quoted(label)}|" if label.strip() else ""
+            text = f"|{quote_label(label)}|" if label.strip() else ""
             yield f"{_INDENT}{self.names[source]} {arrow}{text} {self.names[target]}"

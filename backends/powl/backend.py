@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from orgflow.backends.powl.format import Choice, Loop, Powl, PowlError, children
+from orgflow.backends.powl.format import Choice, Loop, Powl, PowlError, list_children
 from orgflow.backends.powl.from_process import Unstructured, powl_of
 from orgflow.backends.powl.rules import LeftOutOfPowl, RepeatedInPowl
 
@@ -30,11 +30,11 @@ _STEPS = "POWL has steps, but no events or waiting gateways"
 _ONE = "use --process NAME to compile one process of the model"
 
 
-def unstructured(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
+def find_unstructured(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
     """`flow.unstructured`: the first gateway outside of any choice, loop or partial order, for each
     process with only nodes that POWL supports."""
     for process in model.processes:
-        if not process.nodes or not _plain(process, model, ctx):
+        if not process.nodes or not _is_plain(process, model, ctx):
             continue
         try:
             powl_of(model, process)
@@ -45,7 +45,7 @@ def unstructured(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
             yield ConstructUse("flow.unstructured", process, None, reason=str(error))
 
 
-def _plain(process: Process, model: Model, ctx: PassContext) -> bool:
+def _is_plain(process: Process, model: Model, ctx: PassContext) -> bool:
     split = {u.element.id for u in conditional_splits(model, ctx)}
     return not any(n.id in split for n in process.nodes) and all(
         isinstance(n, Task)
@@ -93,7 +93,7 @@ POWL_TARGET = TargetSpec(
         "opaque.illegal": Illegal("its meaning is unknown to orgflow"),
         "stub": Illegal("POWL has no step that ends a run"),
     },
-    derivations=(conditional_splits, unstructured),
+    derivations=(conditional_splits, find_unstructured),
     lowerings=(
         ConditionalSplitToGateway(), LinkToFlow(), InlineSubProcess(), EventToStep(),
         PlainStartOrEnd(), EventsToBranches(),
@@ -149,16 +149,20 @@ class PowlBackend(Backend):
                 help="keep the original model, or use --target bpmn",
             )  # fmt: skip
         paths = {process: artifact.path for process, artifact in artifacts.items()}
-        return Emitted(tuple(artifacts.values()), SourceMap(model, lambda: _parts(model, paths)))
+        return Emitted(
+            tuple(artifacts.values()), SourceMap(model, lambda: _list_parts(model, paths))
+        )
 
 
 def _has_conditions(powl: Powl) -> bool:
-    said = isinstance(powl, Choice) and bool(powl.name or any(powl.conditions))
-    said = said or (isinstance(powl, Loop) and bool(powl.again or powl.leave or powl.name))
-    return said or any(_has_conditions(child) for child in children(powl))
+    has_labels = isinstance(powl, Choice) and bool(powl.name or any(powl.conditions))
+    has_labels = has_labels or (
+        isinstance(powl, Loop) and bool(powl.again or powl.leave or powl.name)
+    )
+    return has_labels or any(_has_conditions(child) for child in list_children(powl))
 
 
-def _parts(model: Model, paths: dict[str, str]) -> Iterable[Part]:
+def _list_parts(model: Model, paths: dict[str, str]) -> Iterable[Part]:
     """Tasks by their labels, which are their places."""
     for process in model.processes:
         path = paths.get(process.id, "")

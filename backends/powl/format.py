@@ -82,7 +82,7 @@ def partial_order(
         if before == after:
             raise PowlError("an order has a node that precedes itself", loc)
         later[before].add(after)
-    order = _sorted(later, loc)
+    order = _sort_topologically(later, loc)
     reach: dict[int, set[int]] = {}
     kept: set[tuple[int, int]] = set()
     for node in reversed(order):
@@ -94,26 +94,26 @@ def partial_order(
     return PartialOrder(tuple(nodes), frozenset(kept))
 
 
-def _sorted(later: Mapping[int, set[int]], loc: SourceLocation | None) -> list[int]:
+def _sort_topologically(later: Mapping[int, set[int]], loc: SourceLocation | None) -> list[int]:
     waiting = dict.fromkeys(later, 0)
     for afters in later.values():
         for after in afters:
             waiting[after] += 1
     ready = [n for n, count in waiting.items() if not count]
-    found: list[int] = []
+    sorted_nodes: list[int] = []
     while ready:
         node = ready.pop(0)
-        found.append(node)
+        sorted_nodes.append(node)
         for after in sorted(later[node]):
             waiting[after] -= 1
             if not waiting[after]:
                 ready.append(after)
-    if len(found) < len(later):
+    if len(sorted_nodes) < len(later):
         raise PowlError("an order has a cycle", loc)
-    return found
+    return sorted_nodes
 
 
-def children(powl: Powl) -> tuple[Powl, ...]:
+def list_children(powl: Powl) -> tuple[Powl, ...]:
     """The direct parts."""
     match powl:
         case Activity() | Silent():
@@ -133,14 +133,14 @@ def check_size(powl: Powl) -> None:
     stack: list[Powl] = [powl]
     while stack:
         node = stack[-1]
-        missing = [c for c in children(node) if id(c) not in known]
+        missing = [c for c in list_children(node) if id(c) not in known]
         if missing:
             stack.extend(missing)
             if len(stack) > MAX_NODES * 2:
                 raise PowlError(f"the model has more than {MAX_NODES:,} nodes")
             continue
         stack.pop()
-        parts = [known[id(c)] for c in children(node)]
+        parts = [known[id(c)] for c in list_children(node)]
         size = 1 + sum(s for s, _ in parts)
         depth = 1 + max((d for _, d in parts), default=0)
         if size > MAX_NODES:
@@ -150,11 +150,11 @@ def check_size(powl: Powl) -> None:
         known[id(node)] = (size, depth)
 
 
-def activities(powl: Powl) -> Iterable[Activity]:
+def list_activities(powl: Powl) -> Iterable[Activity]:
     """Every activity, in order; a repeated one each time."""
     stack: list[Powl] = [powl]
     while stack:
         node = stack.pop()
         if isinstance(node, Activity):
             yield node
-        stack.extend(reversed(children(node)))
+        stack.extend(reversed(list_children(node)))

@@ -23,8 +23,8 @@ from orgflow.backends.powl.format import (
     PartialOrder,
     Powl,
     Silent,
-    activities,
     check_size,
+    list_activities,
     partial_order,
 )
 
@@ -86,12 +86,12 @@ class _Reduction:
         self.names: dict[str, str] = {}
         self.edges: list[_Edge] = []
         self.repeated: list[str] = []
-        self._actors = _actors(model, process)
-        self._build()
+        self._actors = _map_actors(model, process)
+        self._build_graph()
 
     # -- the graph ----------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build_graph(self) -> None:
         into: dict[str, list[str]] = {}
         out: dict[str, list[str]] = {}
         for flow in self._process.flows:
@@ -101,7 +101,9 @@ class _Reduction:
         for node in self._process.nodes:
             if isinstance(node, Opaque):  # harmless, or it would have been refused
                 continue
-            ports[node.id] = self._node(node, len(into.get(node.id, ())), len(out.get(node.id, ())))
+            ports[node.id] = self._add_node(
+                node, len(into.get(node.id, ())), len(out.get(node.id, ()))
+            )
         for flow in self._process.flows:
             if flow.source not in ports or flow.target not in ports:
                 continue
@@ -111,7 +113,7 @@ class _Reduction:
                 target = self._fresh_node(_END, flow.target)
             self.edges.append(_Edge(source, target, Silent(), " ".join(label.split())))
 
-    def _node(self, node: Node, into: int, out: int) -> tuple[str, str]:
+    def _add_node(self, node: Node, into: int, out: int) -> tuple[str, str]:
         """Where flows come in and go out; a step is an edge between the two, a gateway that joins
         and splits is one of each."""
         if isinstance(node, Event) and node.position == "end":
@@ -128,12 +130,12 @@ class _Reduction:
             first = isinstance(node, Event) and node.position == "start"
             entry = self._fresh_node(_START if first else "X", node.id)
             exit_ = self._fresh_node("A", node.id)
-            self.edges.append(_Edge(entry, exit_, self._step(node)))
+            self.edges.append(_Edge(entry, exit_, self._step_powl(node)))
         if not out:  # it ends where nothing follows
             self.edges.append(_Edge(exit_, self._fresh_node(_END, node.id), Silent()))
         return entry, exit_
 
-    def _step(self, node: Node) -> Powl:
+    def _step_powl(self, node: Node) -> Powl:
         if not isinstance(node, Task):
             return Silent()
         pool, lane = self._actors.get(node.id, ("", ""))
@@ -146,17 +148,23 @@ class _Reduction:
         self.names[id] = " ".join(name.split())
         return id
 
-    def _into(self, node: str) -> list[_Edge]:
+    def _edges_into(self, node: str) -> list[_Edge]:
         return [e for e in self.edges if e.target == node]
 
-    def _out(self, node: str) -> list[_Edge]:
+    def _edges_out(self, node: str) -> list[_Edge]:
         return [e for e in self.edges if e.source == node]
 
     # -- reductions ---------------------------------------------------------------------------
 
     def powl(self) -> Powl:
         """What is on the one flow that is left. Raises `Unstructured`."""
-        steps = (self._chain, self._choice, self._loop, self._order, self._shared_end)
+        steps = (
+            self._reduce_chain,
+            self._reduce_choice,
+            self._reduce_loop,
+            self._reduce_order,
+            self._shared_end,
+        )
         while any(step() for step in steps):
             pass
         starts = [n for n, kind in self.kinds.items() if kind == _START]
@@ -166,10 +174,10 @@ class _Reduction:
         gateways = [n for n in left if self.kinds[n] in ("X", "A")]
         named = gateways or starts or list(left)
         order = {node.id: number for number, node in enumerate(self._process.nodes)}
-        found = {self.elements[n] for n in named}
-        raise Unstructured(tuple(sorted(found, key=lambda id: order[id])))
+        names = {self.elements[n] for n in named}
+        raise Unstructured(tuple(sorted(names, key=lambda id: order[id])))
 
-    def _chain(self) -> bool:
+    def _reduce_chain(self) -> bool:
         """A node with one flow in and one flow out: what happens on one, then on the other."""
         into: dict[str, list[_Edge]] = {}
         out: dict[str, list[_Edge]] = {}
@@ -182,27 +190,27 @@ class _Reduction:
                 if before is after:
                     continue
                 before.target = after.target
-                before.powl = _sequence(before.powl, after.powl)
+                before.powl = _join_sequence(before.powl, after.powl)
                 self.edges.remove(after)
                 return True
         return False
 
     def _side_by_side(self, node: str) -> list[_Edge]:
         """Flows of a split that meet again at one join, or that all end."""
-        found: dict[str, list[_Edge]] = {}
-        for edge in self._out(node):
+        edges_by_end: dict[str, list[_Edge]] = {}
+        for edge in self._edges_out(node):
             kind = self.kinds[edge.target]
             if kind in ("X", _END):
-                found.setdefault(_END if kind == _END else edge.target, []).append(edge)
-        return next((edges for edges in found.values() if len(edges) > 1), [])
+                edges_by_end.setdefault(_END if kind == _END else edge.target, []).append(edge)
+        return next((edges for edges in edges_by_end.values() if len(edges) > 1), [])
 
-    def _choice(self) -> bool:
+    def _reduce_choice(self) -> bool:
         """Flows side by side from an exclusive split: one of them."""
         for node, kind in self.kinds.items():
             edges = self._side_by_side(node) if kind == "X" else []
             if edges:
                 first, *others = edges
-                whole = len(edges) == len(self._out(node))
+                whole = len(edges) == len(self._edges_out(node))
                 parts, labels = tuple(e.powl for e in edges), tuple(e.label for e in edges)
                 first.powl = Choice(parts, labels, self.names[node] if whole else "")
                 first.label = ""
@@ -210,15 +218,15 @@ class _Reduction:
                 return True
         return False
 
-    def _loop(self) -> bool:
+    def _reduce_loop(self) -> bool:
         """A join whose flow leads to a split that leads back: a loop."""
         for node, kind in self.kinds.items():
-            if kind != "X" or len(self._out(node)) != 1:
+            if kind != "X" or len(self._edges_out(node)) != 1:
                 continue
-            (do,) = self._out(node)
+            (do,) = self._edges_out(node)
             split = do.target
-            back = [e for e in self._out(split) if e.target == node]
-            if self.kinds[split] != "X" or len(self._into(split)) != 1 or not back:
+            back = [e for e in self._edges_out(split) if e.target == node]
+            if self.kinds[split] != "X" or len(self._edges_into(split)) != 1 or not back:
                 continue
             redo, again = back[0].powl, back[0].label
             if len(back) > 1:
@@ -226,34 +234,34 @@ class _Reduction:
                     tuple(e.powl for e in back), tuple(e.label for e in back)
                 ), ""  # fmt: skip
             self.edges = [e for e in self.edges if e not in back]
-            leaving = self._out(split)
+            leaving = self._edges_out(split)
             leave = leaving[0].label if len(leaving) == 1 else ""
             name = self.names[split] if len(leaving) == 1 else ""
             do.powl = Loop(do.powl, redo, again, leave, name)
             return True
         return False
 
-    def _order(self) -> bool:
+    def _reduce_order(self) -> bool:
         """Parallel gateways that are entered by one flow and left by one: a partial order.
 
         From a split on, parallel gateways are added whose flows all come from those added already,
         until one flow leads out, or all that lead out end.
         """
         for split, kind in self.kinds.items():
-            if kind != "A" or len(self._into(split)) > 1 or len(self._out(split)) < 2:
+            if kind != "A" or len(self._edges_into(split)) > 1 or len(self._edges_out(split)) < 2:
                 continue
             region = [split]
             while True:
                 inside = [e for e in self.edges if e.source in region and e.target in region]
                 leaving = [e for e in self.edges if e.source in region and e.target not in region]
                 if len(leaving) == 1 or all(self.kinds[e.target] == _END for e in leaving):
-                    self._ordered(split, inside, leaving)
+                    self._put_order(split, inside, leaving)
                     return True
                 added = next(
                     (
                         e.target for e in leaving
                         if self.kinds[e.target] == "A"
-                        and all(f.source in region for f in self._into(e.target))
+                        and all(f.source in region for f in self._edges_into(e.target))
                     ),
                     None,
                 )  # fmt: skip
@@ -265,56 +273,56 @@ class _Reduction:
     def _shared_end(self) -> bool:
         """An exclusive join behind which all is reduced up to the end: each branch has it."""
         for node, kind in self.kinds.items():
-            out, into = self._out(node), self._into(node)
+            out, into = self._edges_out(node), self._edges_into(node)
             if kind != "X" or len(out) != 1 or len(into) < 2 or self.kinds[out[0].target] != _END:
                 continue
             for edge in into:
                 edge.target = self._fresh_node(_END, self.elements[out[0].target])
-                edge.powl = _sequence(edge.powl, out[0].powl)
+                edge.powl = _join_sequence(edge.powl, out[0].powl)
             self.edges.remove(out[0])
-            self.repeated += [step.label for step in activities(out[0].powl)]
+            self.repeated += [step.label for step in list_activities(out[0].powl)]
             return True
         return False
 
-    def _ordered(self, split: str, inside: list[_Edge], leaving: list[_Edge]) -> None:
+    def _put_order(self, split: str, inside: list[_Edge], leaving: list[_Edge]) -> None:
         """Put one flow with a partial order in the place of a region."""
         # What leads out alone comes after everything; flows that all end are parts like the others.
         parts = inside if len(leaving) == 1 else [*inside, *leaving]
         reach: dict[str, set[str]] = {}
 
-        def reached(node: str) -> set[str]:
+        def reached_from(node: str) -> set[str]:
             if node not in reach:
                 reach[node] = {node}
                 for edge in inside:
                     if edge.source == node:
-                        reach[node] |= reached(edge.target)
+                        reach[node] |= reached_from(edge.target)
             return reach[node]
 
         steps = [e for e in parts if not isinstance(e.powl, Silent)]
         pairs = [
             (a, b)
-            for a, one in enumerate(steps)
+            for a, first_step in enumerate(steps)
             for b, other in enumerate(steps)
-            if a != b and other.source in reached(one.target)
+            if a != b and other.source in reached_from(first_step.target)
         ]
-        order = _flat(partial_order([e.powl for e in steps], pairs))
+        order = _flatten_order(partial_order([e.powl for e in steps], pairs))
         last = leaving[0]
-        first = _sequence(order, last.powl) if len(leaving) == 1 else order
+        first = _join_sequence(order, last.powl) if len(leaving) == 1 else order
         gone = {id(e) for e in (*inside, *leaving)}
         self.edges = [e for e in self.edges if id(e) not in gone]
         self.edges.append(_Edge(split, last.target, first))
 
 
-def _flat(order: PartialOrder) -> Powl:
+def _flatten_order(order: PartialOrder) -> Powl:
     """An order of one node is the node, one of none is silent."""
     if not order.nodes:
         return Silent()
     return order.nodes[0] if len(order.nodes) == 1 else order
 
 
-def _sequence(first: Powl, second: Powl) -> Powl:
+def _join_sequence(first: Powl, second: Powl) -> Powl:
     """One, then the other; sequences in sequences are one."""
-    parts = [*_row(first), *_row(second)]
+    parts = [*_list_row(first), *_list_row(second)]
     if not parts:
         return Silent()
     if len(parts) == 1:
@@ -322,7 +330,7 @@ def _sequence(first: Powl, second: Powl) -> Powl:
     return PartialOrder(tuple(parts), frozenset(pairwise(range(len(parts)))))
 
 
-def _row(powl: Powl) -> tuple[Powl, ...]:
+def _list_row(powl: Powl) -> tuple[Powl, ...]:
     if isinstance(powl, Silent):
         return ()
     if isinstance(powl, PartialOrder) and is_sequence(powl):
@@ -335,13 +343,13 @@ def is_sequence(order: PartialOrder) -> bool:
     return order.order == frozenset(pairwise(range(len(order.nodes))))
 
 
-def _actors(model: Model, process: Process) -> dict[str, tuple[str, str]]:
+def _map_actors(model: Model, process: Process) -> dict[str, tuple[str, str]]:
     """The pool and the innermost lane of each node, by their names."""
     pool = next((p.name for p in model.pools if p.process == process.id), "")
-    found: dict[str, tuple[str, str]] = {}
+    actors: dict[str, tuple[str, str]] = {}
     for lane in process.lanes:  # inner lanes come after the lanes around them
         for member in lane.members:
-            found[member] = (" ".join(pool.split()), " ".join(lane.name.split()))
+            actors[member] = (" ".join(pool.split()), " ".join(lane.name.split()))
     for node in process.nodes:
-        found.setdefault(node.id, (" ".join(pool.split()), ""))
-    return found
+        actors.setdefault(node.id, (" ".join(pool.split()), ""))
+    return actors

@@ -16,42 +16,50 @@ def json_text(powl: Powl, name: str) -> str:
     document: dict[str, Any] = {"powl": 1}
     if name.strip():
         document["name"] = " ".join(name.split())
-    document["model"] = _json(powl)
+    document["model"] = _powl_to_json(powl)
     return json.dumps(document, indent=1, ensure_ascii=False).replace("\ufffe", "\\ufffe") + "\n"
 
 
-def _json(powl: Powl, **more: Any) -> dict[str, Any]:
+def _powl_to_json(powl: Powl, **more: Any) -> dict[str, Any]:
     match powl:
         case Silent():
-            found: dict[str, Any] = {"type": "silent"}
+            document: dict[str, Any] = {"type": "silent"}
         case Activity():
             actor = {key: text for key in ("lane", "pool") if (text := getattr(powl, key))}
-            found = {"type": "activity", "label": powl.label, **actor}
+            document = {"type": "activity", "label": powl.label, **actor}
         case Choice():
             labels = powl.conditions or ("",) * len(powl.children)
             pairs = zip(powl.children, labels, strict=True)
-            children = [_json(c, **({"condition": label} if label else {})) for c, label in pairs]
-            found = {"type": "choice", **_named(powl.name), "children": children}
+            children = [
+                _powl_to_json(c, **({"condition": label} if label else {})) for c, label in pairs
+            ]
+            document = {"type": "choice", **_name_entry(powl.name), "children": children}
         case Loop():
-            ways = {key: text for key in ("again", "leave") if (text := getattr(powl, key))}
-            found = {"type": "loop", **_named(powl.name), "do": _json(powl.do)}
+            loop_labels = {key: text for key in ("again", "leave") if (text := getattr(powl, key))}
+            document = {"type": "loop", **_name_entry(powl.name), "do": _powl_to_json(powl.do)}
             if not isinstance(powl.redo, Silent):
-                found["redo"] = _json(powl.redo)
-            found |= ways
+                document["redo"] = _powl_to_json(powl.redo)
+            document |= loop_labels
         case PartialOrder() if is_sequence(powl):
-            found = {"type": "sequence", "children": [_json(node) for node in powl.nodes]}
+            document = {
+                "type": "sequence",
+                "children": [_powl_to_json(node) for node in powl.nodes],
+            }
         case PartialOrder() if not powl.order:
-            found = {"type": "parallel", "children": [_json(node) for node in powl.nodes]}
+            document = {
+                "type": "parallel",
+                "children": [_powl_to_json(node) for node in powl.nodes],
+            }
         case PartialOrder():
-            nodes = [{"id": f"n{n}", **_json(node)} for n, node in enumerate(powl.nodes, 1)]
+            nodes = [{"id": f"n{n}", **_powl_to_json(node)} for n, node in enumerate(powl.nodes, 1)]
             order = [[f"n{a + 1}", f"n{b + 1}"] for a, b in sorted(powl.order)]
-            found = {"type": "partial-order", "nodes": nodes, "order": order}
+            document = {"type": "partial-order", "nodes": nodes, "order": order}
         case _:
             assert_never(powl)
-    return {"type": found.pop("type"), **more, **found}
+    return {"type": document.pop("type"), **more, **document}
 
 
-def _named(name: str) -> dict[str, str]:
+def _name_entry(name: str) -> dict[str, str]:
     return {"name": name} if name else {}
 
 
@@ -67,13 +75,13 @@ class _Code:
 
     def text(self, powl: Powl, name: str) -> str:
         """See `code_text`."""
-        last = self._part(powl)
-        head = [f"# {_comment(name)}"] if name.strip() else []
+        last = self._write_part(powl)
+        head = [f"# {_comment_text(name)}"] if name.strip() else []
         return "\n".join(
             [*head, "gen = ModelGenerator()", *self._lines, f"final_model = {last}", ""]
         )
 
-    def _name(self, wanted: str) -> str:
+    def _free_name(self, wanted: str) -> str:
         base = re.sub(r"[^a-z0-9]+", "_", wanted.lower()).strip("_")[:40]
         base = base if base[:1].isalpha() and not keyword.iskeyword(base) else f"step_{base}"
         name, number = base, 2
@@ -82,35 +90,35 @@ class _Code:
         self._used.add(name)
         return name
 
-    def _part(self, powl: Powl) -> str:
+    def _write_part(self, powl: Powl) -> str:
         """The name of the value that a part is assigned to."""
         match powl:
             case Silent():
-                return self._line("skip", "gen.silent_transition()")
+                return self._write_line("skip", "gen.silent_transition()")
             case Activity():
                 more = "".join(
                     f", {key}={text!r}" for key in ("pool", "lane") if (text := getattr(powl, key))
                 )
-                return self._line(powl.label, f"gen.activity({powl.label!r}{more})")
+                return self._write_line(powl.label, f"gen.activity({powl.label!r}{more})")
             case Choice():
-                parts = [self._part(child) for child in powl.children]
+                parts = [self._write_part(child) for child in powl.children]
                 labels = zip(parts, powl.conditions, strict=False)
-                said = "; ".join(f"{part}: {label}" for part, label in labels if label)
-                return self._line(powl.name or "choice", f"gen.xor({', '.join(parts)})",
-                                  ", ".join(t for t in (powl.name, said) if t))  # fmt: skip
+                labels_text = "; ".join(f"{part}: {label}" for part, label in labels if label)
+                return self._write_line(powl.name or "choice", f"gen.xor({', '.join(parts)})",
+                                  ", ".join(t for t in (powl.name, labels_text) if t))  # fmt: skip
             case Loop():
-                do, redo = self._part(powl.do), self._part(powl.redo)
-                ways = (("again", powl.again), ("leave", powl.leave))
-                said = "; ".join(f"{key}: {label}" for key, label in ways if label)
-                return self._line(powl.name or "loop", f"gen.loop(do={do}, redo={redo})",
-                                  ", ".join(t for t in (powl.name, said) if t))  # fmt: skip
+                do, redo = self._write_part(powl.do), self._write_part(powl.redo)
+                loop_labels = (("again", powl.again), ("leave", powl.leave))
+                labels_text = "; ".join(f"{key}: {label}" for key, label in loop_labels if label)
+                return self._write_line(powl.name or "loop", f"gen.loop(do={do}, redo={redo})",
+                                  ", ".join(t for t in (powl.name, labels_text) if t))  # fmt: skip
             case PartialOrder():
-                return self._order(powl)
+                return self._write_order(powl)
             case _:
                 assert_never(powl)
 
-    def _order(self, order: PartialOrder) -> str:
-        parts = [self._part(node) for node in order.nodes]
+    def _write_order(self, order: PartialOrder) -> str:
+        parts = [self._write_part(node) for node in order.nodes]
         if is_sequence(order):
             chains = [parts]
         else:
@@ -118,14 +126,16 @@ class _Code:
             linked = {n for pair in order.order for n in pair}
             chains += [[part] for n, part in enumerate(parts) if n not in linked]
         rows = ", ".join(f"({', '.join(row)}{',' if len(row) == 1 else ''})" for row in chains)
-        return self._line("order", f"gen.partial_order(dependencies=[{rows}])")
+        return self._write_line("order", f"gen.partial_order(dependencies=[{rows}])")
 
-    def _line(self, wanted: str, value: str, comment: str = "") -> str:
-        name = self._name(wanted)
-        self._lines.append(f"{name} = {value}" + (f"  # {_comment(comment)}" if comment else ""))
+    def _write_line(self, wanted: str, value: str, comment: str = "") -> str:
+        name = self._free_name(wanted)
+        self._lines.append(
+            f"{name} = {value}" + (f"  # {_comment_text(comment)}" if comment else "")
+        )
         return name
 
 
-def _comment(text: str) -> str:
+def _comment_text(text: str) -> str:
     """A text within one line of a comment."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

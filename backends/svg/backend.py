@@ -52,7 +52,7 @@ class SvgBackend(Backend):
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
         from orgflow.backends.svg.findings import findings_of
-        from orgflow.backends.svg.render import element_ids, render, shown_ids
+        from orgflow.backends.svg.render import element_ids, render_model, shown_ids
 
         from orgflow_ir.layout.keep import draw_model
 
@@ -62,9 +62,11 @@ class SvgBackend(Backend):
         highlights: dict[str, str] = {}
         listed = findings_of(ctx.diagnostics) if ctx.options.get("findings") == "list" else ()
         if ctx.options.get("findings") == "yes":
-            for found in sorted(ctx.diagnostics, key=lambda d: -_ORDER.index(d.severity.value)):
-                if found.element in known:
-                    highlights[found.element or ""] = found.severity.value
+            for diagnostic in sorted(
+                ctx.diagnostics, key=lambda d: -_ORDER.index(d.severity.value)
+            ):
+                if diagnostic.element in known:
+                    highlights[diagnostic.element or ""] = diagnostic.severity.value
         for name in filter(None, str(ctx.options.get("highlight", "")).split("+")):
             if name in shown:
                 highlights.setdefault(name, "info")
@@ -83,14 +85,16 @@ class SvgBackend(Backend):
             )
         stem = file_stem(model.source)
         theme = str(ctx.options.get("theme", "auto"))
-        text = render(model, drawing=drawing, theme=theme, highlights=highlights, findings=listed)
+        text = render_model(
+            model, drawing=drawing, theme=theme, highlights=highlights, findings=listed
+        )
         path = f"{stem}.svg"
         return Emitted(
-            (Artifact(path, text),), SourceMap(model, lambda: _parts(model, drawing, path))
+            (Artifact(path, text),), SourceMap(model, lambda: _list_parts(model, drawing, path))
         )
 
 
-def _parts(model: Model, drawing: Diagram, path: str) -> Iterator[Part]:
+def _list_parts(model: Model, drawing: Diagram, path: str) -> Iterator[Part]:
     """Every drawn element by the `data-element` of its group."""
     shown = {s.element for s in drawing.shapes}
     shown |= {e.element for e in drawing.edges if len(e.waypoints) > 1}

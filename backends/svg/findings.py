@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from orgflow.backends.svg.marks import circle
-from orgflow.backends.svg.words import centred, lines_of
+from orgflow.backends.svg.marks import draw_circle
+from orgflow.backends.svg.words import draw_centred, lines_of
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.layout.text import LINE, wrap_text
@@ -32,27 +32,27 @@ def findings_of(diagnostics: Iterable[Diagnostic]) -> tuple[Finding, ...]:
     """The unsuppressed findings, the most severe first, otherwise in the order reported."""
     rows = (
         Finding(
-            found.severity.value,
-            re.sub(r"`([^`]+)`", r"“\1”", f"{found.code}  {found.message}"),
-            found.element,
-            frozenset(n for step in found.trace for n in (step.element, *step.taken)),
+            diagnostic.severity.value,
+            re.sub(r"`([^`]+)`", r"“\1”", f"{diagnostic.code}  {diagnostic.message}"),
+            diagnostic.element,
+            frozenset(n for step in diagnostic.trace for n in (step.element, *step.taken)),
         )
-        for found in diagnostics
-        if found.suppressed is None
+        for diagnostic in diagnostics
+        if diagnostic.suppressed is None
     )
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.severity)))
 
 
-def numbers(findings: Sequence[Finding]) -> dict[str, str]:
+def number_findings(findings: Sequence[Finding]) -> dict[str, str]:
     """The numbers on each element, as in `1` or `1, 3`."""
-    found: dict[str, list[str]] = {}
+    numbers_by_element: dict[str, list[str]] = {}
     for number, finding in enumerate(findings, 1):
         if finding.element is not None:
-            found.setdefault(finding.element, []).append(str(number))
-    return {element: ", ".join(mine) for element, mine in found.items()}
+            numbers_by_element.setdefault(finding.element, []).append(str(number))
+    return {element: ", ".join(mine) for element, mine in numbers_by_element.items()}
 
 
-def severities(findings: Sequence[Finding]) -> dict[str, str]:
+def highest_severities(findings: Sequence[Finding]) -> dict[str, str]:
     """The highest severity of each element."""
     return {f.element: f.severity for f in reversed(findings) if f.element is not None}
 
@@ -62,7 +62,7 @@ def run_of(findings: Sequence[Finding]) -> Collection[str]:
     return next((finding.run for finding in findings if finding.run), frozenset())
 
 
-def legend(
+def draw_legend(
     findings: Sequence[Finding], x: float, y: float, width: float
 ) -> tuple[list[str], float, float]:
     """The list with its top left corner at `x`, `y`; its width and height with a gap above."""
@@ -73,8 +73,8 @@ def legend(
     at = y + _ABOVE
     for number, finding in enumerate(findings, 1):
         block = wrap_text(" ".join(finding.text.split()), wide - _INDENT, 4)
-        body.append(circle(x + 8, at + LINE / 2, 8, f"of-badge-{finding.severity}"))
-        body += centred([str(number)], x + 8, at + LINE / 2, "of-badge-text")
+        body.append(draw_circle(x + 8, at + LINE / 2, 8, f"of-badge-{finding.severity}"))
+        body += draw_centred([str(number)], x + 8, at + LINE / 2, "of-badge-text")
         body += lines_of(block.lines, x + _INDENT, at + LINE * 0.78, "start")
         at += max(block.height, LINE) + _GAP
     return body, wide, at - y

@@ -5,30 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from orgflow.backends.svg.marks import circle, num
+from orgflow.backends.svg.marks import draw_circle, num_text
 
 Point = tuple[float, float]
 _RADIUS = 6.0
 
 
-def rounded(points: Sequence[Point]) -> str:
+def round_bends(points: Sequence[Point]) -> str:
     """Path data with the bends rounded."""
-    parts = [f"M{num(points[0][0])} {num(points[0][1])}"]
+    parts = [f"M{num_text(points[0][0])} {num_text(points[0][1])}"]
     for at in range(1, len(points) - 1):
         before, here, after = points[at - 1], points[at], points[at + 1]
-        one, two = math.dist(before, here), math.dist(here, after)
-        radius = min(_RADIUS, one / 2, two / 2)
+        length_before, length_after = math.dist(before, here), math.dist(here, after)
+        radius = min(_RADIUS, length_before / 2, length_after / 2)
         if radius < 1:
-            parts.append(f"L{num(here[0])} {num(here[1])}")
+            parts.append(f"L{num_text(here[0])} {num_text(here[1])}")
             continue
-        ax, ay = _toward(here, before, radius)
-        bx, by = _toward(here, after, radius)
-        parts.append(f"L{num(ax)} {num(ay)}Q{num(here[0])} {num(here[1])} {num(bx)} {num(by)}")
-    parts.append(f"L{num(points[-1][0])} {num(points[-1][1])}")
+        ax, ay = _point_toward(here, before, radius)
+        bx, by = _point_toward(here, after, radius)
+        parts.append(
+            f"L{num_text(ax)} {num_text(ay)}Q{num_text(here[0])} "
+            f"{num_text(here[1])} {num_text(bx)} {num_text(by)}"
+        )
+    parts.append(f"L{num_text(points[-1][0])} {num_text(points[-1][1])}")
     return "".join(parts)
 
 
-def _toward(start: Point, goal: Point, far: float) -> Point:
+def _point_toward(start: Point, goal: Point, far: float) -> Point:
     length = math.dist(start, goal) or 1.0
     return (
         start[0] + (goal[0] - start[0]) * far / length,
@@ -36,25 +39,28 @@ def _toward(start: Point, goal: Point, far: float) -> Point:
     )
 
 
-def _head(points: Sequence[Point], long: float, wide: float) -> tuple[Point, Point, Point]:
+def _arrow_head(points: Sequence[Point], long: float, wide: float) -> tuple[Point, Point, Point]:
     """Tip and wings of an arrow head at the end of a line."""
     tip = points[-1]
     back = next((p for p in reversed(points) if math.dist(p, tip) > 0.5), (tip[0] - 1, tip[1]))
-    bx, by = _toward(tip, back, long)
+    bx, by = _point_toward(tip, back, long)
     dx, dy = (bx - tip[0]) / long * wide, (by - tip[1]) / long * wide
     return tip, (bx - dy, by + dx), (bx + dy, by - dx)
 
 
-def _triangle(points: Sequence[Point], kind: str, long: float = 10, wide: float = 4.4) -> str:
-    tip, one, two = _head(points, long, wide)
-    d = f"M{num(tip[0])} {num(tip[1])} {num(one[0])} {num(one[1])} {num(two[0])} {num(two[1])}Z"
-    return f'<path class="{kind}" d="{d}"/>'
+def _draw_triangle(points: Sequence[Point], kind: str, long: float = 10, wide: float = 4.4) -> str:
+    tip, left_wing, right_wing = _arrow_head(points, long, wide)
+    corners = " ".join(f"{num_text(x)} {num_text(y)}" for x, y in (tip, left_wing, right_wing))
+    return f'<path class="{kind}" d="M{corners}Z"/>'
 
 
-def sequence(points: Sequence[Point], *, default: bool, conditional: bool) -> list[str]:
+def draw_sequence(points: Sequence[Point], *, default: bool, conditional: bool) -> list[str]:
     """A sequence flow; a default one has a slash near its beginning, a conditional one that does
     not leave a gateway begins with a diamond."""
-    found = [f'<path class="of-line" d="{rounded(points)}"/>', _triangle(points, "of-head")]
+    parts = [
+        f'<path class="of-line" d="{round_bends(points)}"/>',
+        _draw_triangle(points, "of-head"),
+    ]
     begin = points[0]
     ahead = next((p for p in points if math.dist(p, begin) > 0.5), begin)
     ux, uy = ahead[0] - begin[0], ahead[1] - begin[1]
@@ -63,35 +69,36 @@ def sequence(points: Sequence[Point], *, default: bool, conditional: bool) -> li
     if default:
         cx, cy = begin[0] + 10 * ux, begin[1] + 10 * uy
         sx, sy = (ux - uy) * 4.6, (uy + ux) * 4.6
-        d = f"M{num(cx - sx)} {num(cy - sy)}L{num(cx + sx)} {num(cy + sy)}"
-        found.append(f'<path class="of-line" d="{d}"/>')
+        d = f"M{num_text(cx - sx)} {num_text(cy - sy)}L{num_text(cx + sx)} {num_text(cy + sy)}"
+        parts.append(f'<path class="of-line" d="{d}"/>')
     if conditional:
         corners = [begin]
         for far, side in ((8, 5), (16, 0), (8, -5)):
             corners.append((begin[0] + far * ux - side * uy, begin[1] + far * uy + side * ux))
-        d = "M" + " ".join(f"{num(x)} {num(y)}" for x, y in corners) + "Z"
-        found.append(f'<path class="of-line of-blank" d="{d}"/>')
-    return found
+        d = "M" + " ".join(f"{num_text(x)} {num_text(y)}" for x, y in corners) + "Z"
+        parts.append(f'<path class="of-line of-blank" d="{d}"/>')
+    return parts
 
 
-def message(points: Sequence[Point]) -> list[str]:
+def draw_message(points: Sequence[Point]) -> list[str]:
     """A message flow: dashed, from a circle to an open head."""
     return [
-        f'<path class="of-line of-message of-soft" d="{rounded(points)}"/>',
-        circle(points[0][0], points[0][1], 4, "of-line of-blank"),
-        _triangle(points, "of-line of-blank", 10, 5),
+        f'<path class="of-line of-message of-soft" d="{round_bends(points)}"/>',
+        draw_circle(points[0][0], points[0][1], 4, "of-line of-blank"),
+        _draw_triangle(points, "of-line of-blank", 10, 5),
     ]
 
 
-def association(points: Sequence[Point], *, start: bool, end: bool) -> list[str]:
+def draw_association(points: Sequence[Point], *, start: bool, end: bool) -> list[str]:
     """An association or a data association: dotted, with open heads if it is directed."""
-    found = [f'<path class="of-line of-soft of-dot" d="{rounded(points)}"/>']
+    parts = [f'<path class="of-line of-soft of-dot" d="{round_bends(points)}"/>']
     for wanted, way in ((end, points), (start, points[::-1])):
         if wanted:
-            tip, one, two = _head(way, 8, 5)
+            tip, left_wing, right_wing = _arrow_head(way, 8, 5)
             d = (
-                f"M{num(one[0])} {num(one[1])}L{num(tip[0])} {num(tip[1])}"
-                f"L{num(two[0])} {num(two[1])}"
+                f"M{num_text(left_wing[0])} "
+                f"{num_text(left_wing[1])}L{num_text(tip[0])} {num_text(tip[1])}"
+                f"L{num_text(right_wing[0])} {num_text(right_wing[1])}"
             )
-            found.append(f'<path class="of-line of-soft" d="{d}"/>')
-    return found
+            parts.append(f'<path class="of-line of-soft" d="{d}"/>')
+    return parts

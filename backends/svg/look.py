@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from orgflow.backends.svg.marks import circle
-from orgflow.backends.svg.nodes import rect
-from orgflow.backends.svg.words import centred, escaped
+from orgflow.backends.svg.marks import draw_circle
+from orgflow.backends.svg.nodes import draw_rect
+from orgflow.backends.svg.words import draw_centred, escape_text
 
 from orgflow_ir.layout.labels import Space
 from orgflow_ir.layout.text import text_width
@@ -38,12 +38,12 @@ class Look(NamedTuple):
             kinds.append("of-taken")
         if element.id in self.highlights:
             kinds.append(f"of-{self.highlights[element.id]}")
-        said = f"{element.caption} ({element.construct})"
+        title = f"{element.caption} ({element.construct})"
         if self.notes.get(element.id):
-            said += f"\n{self.notes[element.id]}"
+            title += f"\n{self.notes[element.id]}"
         return (
-            f'<g class="{" ".join(kinds)}" data-element="{escaped(element.id)}">'
-            f"<title>{escaped(said)}</title>"
+            f'<g class="{" ".join(kinds)}" data-element="{escape_text(element.id)}">'
+            f"<title>{escape_text(title)}</title>"
         )
 
     def rank(self, element: str) -> int:
@@ -61,24 +61,28 @@ class Look(NamedTuple):
 
     def badges(self, element: str, x: float, y: float) -> list[str]:
         """The severity, and the requested text to the left of it."""
-        found: list[str] = []
+        parts: list[str] = []
         severity = self.highlights.get(element)
         if severity is not None:
             sign = self.signs.get(element, _SIGNS[severity])
             wide = max(16.0, text_width(sign) + 6)
-            found.append(rect((x - wide / 2, y - 8, wide, 16), f"of-badge-{severity}", 8)
-                         if wide > 16 else circle(x, y, 8, f"of-badge-{severity}"))  # fmt: skip
-            found += centred([sign], x, y, "of-badge-text")
+            kind = f"of-badge-{severity}"
+            parts.append(
+                draw_rect((x - wide / 2, y - 8, wide, 16), kind, 8)
+                if wide > 16
+                else draw_circle(x, y, 8, kind)
+            )
+            parts += draw_centred([sign], x, y, "of-badge-text")
             x -= wide + 4
         mark = self.marks.get(element)
         if mark:
             wide = max(16.0, text_width(mark) + 8)
-            found.append(rect((x - wide / 2, y - 8, wide, 16), "of-badge-taken", 8))
-            found += centred([mark], x, y, "of-badge-text")
-        return found
+            parts.append(draw_rect((x - wide / 2, y - 8, wide, 16), "of-badge-taken", 8))
+            parts += draw_centred([mark], x, y, "of-badge-text")
+        return parts
 
 
-def look(
+def build_look(
     model: Model,
     drawing: Diagram,
     highlights: Mapping[str, Any],
@@ -90,7 +94,7 @@ def look(
     """A look; elements of a closed sub-process are shown on that. `signs` replace `!` and `i` in
     the badges of highlighted elements. Raises `ValueError` for an unknown severity."""
     visible = shown_as(model, drawing)
-    found: dict[str, str] = {}
+    severities: dict[str, str] = {}
     for name, value in highlights.items():
         severity = str(getattr(value, "value", value))
         if severity not in SEVERITIES:
@@ -98,26 +102,26 @@ def look(
                 f"there is no severity {severity!r}; the severities are {', '.join(SEVERITIES)}"
             )
         at = visible(name)
-        if at not in found or SEVERITIES.index(severity) > SEVERITIES.index(found[at]):
-            found[at] = severity
+        if at not in severities or SEVERITIES.index(severity) > SEVERITIES.index(severities[at]):
+            severities[at] = severity
     shown = {visible(name): sign for name, sign in (signs or {}).items()}
-    return Look(found, frozenset(map(visible, taken)), marks, notes, shown)
+    return Look(severities, frozenset(map(visible, taken)), marks, notes, shown)
 
 
 def shown_as(model: Model, drawing: Diagram) -> Callable[[str], str]:
     """The visible element: itself, or the closed sub-process around it."""
     shown = {s.element for s in drawing.shapes} | {e.element for e in drawing.edges}
-    around = _around(model)
+    around = _map_around(model)
 
-    def visible(name: str) -> str:
+    def find_visible(name: str) -> str:
         while name not in shown and name in around:
             name = around[name]
         return name
 
-    return visible
+    return find_visible
 
 
-def _around(model: Model) -> dict[str, str]:
+def _map_around(model: Model) -> dict[str, str]:
     """The sub-process around each element that is in one."""
     return {
         element.id: scope.id
@@ -146,13 +150,13 @@ class Spots:
                 self._space.add_box(item.label, item.element)
         self._begun: dict[tuple[Point, int, int], int] = {}
         for edge in edges:
-            for key in (_key(edge.waypoints), _key(edge.waypoints[::-1])):
+            for key in (_points_key(edge.waypoints), _points_key(edge.waypoints[::-1])):
                 self._begun[key] = self._begun.get(key, 0) + 1
 
     def take(self, edge: Edge, wide: float) -> Point:
         """The centre of a badge, `wide` and 16 high, whose area is then occupied."""
         best: tuple[float, Point] | None = None
-        for x, y in self._candidates(edge):
+        for x, y in self._list_candidates(edge):
             cost = self._space.cost((x - wide / 2, y - 8, wide, 16))
             if best is None or cost < best[0]:
                 best = (cost, (x, y))
@@ -163,12 +167,12 @@ class Spots:
         self._space.add_box((x - wide / 2, y - 8, wide, 16), edge.element)
         return x, y
 
-    def _candidates(self, edge: Edge) -> Iterator[Point]:
+    def _list_candidates(self, edge: Edge) -> Iterator[Point]:
         pieces = list(pairwise(edge.waypoints))
         own = list(pieces)
-        if len(pieces) > 1 and self._begun[_key(edge.waypoints)] > 1:
+        if len(pieces) > 1 and self._begun[_points_key(edge.waypoints)] > 1:
             own = own[1:]
-        if len(own) > 1 and self._begun[_key(edge.waypoints[::-1])] > 1:
+        if len(own) > 1 and self._begun[_points_key(edge.waypoints[::-1])] > 1:
             own = own[:-1]
         own.sort(key=lambda p: -abs(p[0][0] - p[1][0]) - abs(p[0][1] - p[1][1]))
         for (ax, ay), (bx, by) in own:
@@ -176,6 +180,6 @@ class Spots:
                 yield ax + (bx - ax) * part, ay + (by - ay) * part
 
 
-def _key(points: tuple[Point, ...]) -> tuple[Point, int, int]:
+def _points_key(points: tuple[Point, ...]) -> tuple[Point, int, int]:
     (ax, ay), (bx, by) = points[0], points[1]
     return points[0], (bx > ax) - (bx < ax), (by > ay) - (by < ay)

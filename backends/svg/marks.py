@@ -9,21 +9,21 @@ from orgflow_ir.model import Event, Gateway, Loop
 Marks = list[str]
 
 
-def num(value: float) -> str:
+def num_text(value: float) -> str:
     """A coordinate: at most two decimals, no more than needed."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
 
 
-def path(d: str, kind: str = "of-mark", x: float = 0, y: float = 0) -> str:
+def draw_path(d: str, kind: str = "of-mark", x: float = 0, y: float = 0) -> str:
     """A path translated to (x, y)."""
-    move = f' transform="translate({num(x)} {num(y)})"' if x or y else ""
+    move = f' transform="translate({num_text(x)} {num_text(y)})"' if x or y else ""
     return f'<path class="{kind}" d="{d}"{move}/>'
 
 
-def circle(x: float, y: float, r: float, kind: str) -> str:
+def draw_circle(x: float, y: float, r: float, kind: str) -> str:
     """A circle."""
-    return f'<circle class="{kind}" cx="{num(x)}" cy="{num(y)}" r="{num(r)}"/>'
+    return f'<circle class="{kind}" cx="{num_text(x)}" cy="{num_text(y)}" r="{num_text(r)}"/>'
 
 
 _GEAR = (
@@ -56,15 +56,15 @@ _TASKS: dict[str, tuple[tuple[str, str], ...]] = {
 
 def task_icon(kind: str, x: float, y: float) -> Marks:
     """The symbol of a task's type, 17 wide and high."""
-    return [path(d, cls or "of-mark", x, y) for d, cls in _TASKS.get(kind, ())]
+    return [draw_path(d, cls or "of-mark", x, y) for d, cls in _TASKS.get(kind, ())]
 
 
-def _polygon(points: int, radius: float, turn: float = -90.0) -> str:
-    found = []
+def _polygon_path(points: int, radius: float, turn: float = -90.0) -> str:
+    corners = []
     for n in range(points):
         angle = math.radians(turn + 360 / points * n)
-        found.append(f"{num(radius * math.cos(angle))} {num(radius * math.sin(angle))}")
-    return f"M{' '.join(found)}Z"
+        corners.append(f"{num_text(radius * math.cos(angle))} {num_text(radius * math.sin(angle))}")
+    return f"M{' '.join(corners)}Z"
 
 
 _EVENTS = {
@@ -76,7 +76,7 @@ _EVENTS = {
     "compensation": "M-0.5 -6V6L-9 0ZM8 -6V6L-0.5 0Z",
     "link": "M-8 -3.5H1V-7.5L8.5 0 1 7.5V3.5H-8Z",
     "cancel": "M-7.5 -5 -5 -7.5 0 -2.5 5 -7.5 7.5 -5 2.5 0 7.5 5 5 7.5 0 2.5 -5 7.5 -7.5 5 -2.5 0Z",
-    "multiple": _polygon(5, 8.6),
+    "multiple": _polygon_path(5, 8.6),
     "parallel-multiple": "M-2.4 -8H2.4V-2.4H8V2.4H2.4V8H-2.4V2.4H-8V-2.4H-2.4Z",
 }
 
@@ -88,44 +88,45 @@ def event_mark(event: Event, x: float, y: float) -> Marks:
     if trigger == "none":
         return []
     if trigger == "terminate":
-        return [circle(x, y, 10, "of-mark of-solid")]
+        return [draw_circle(x, y, 10, "of-mark of-solid")]
     if trigger == "timer":
         ticks = "".join(
-            f"M{num(8 * math.sin(a))} {num(-8 * math.cos(a))}L{num(9.6 * math.sin(a))} "
-            f"{num(-9.6 * math.cos(a))}"
+            f"M{num_text(8 * math.sin(a))} "
+            f"{num_text(-8 * math.cos(a))}L{num_text(9.6 * math.sin(a))} "
+            f"{num_text(-9.6 * math.cos(a))}"
             for a in (math.radians(30 * n) for n in range(12))
         )
-        hands = path(f"{ticks}M0 0 2.2 -6.5M0 0 4.8 1.6", "of-mark", x, y)
-        return [circle(x, y, 10, "of-mark"), hands]
+        hands = draw_path(f"{ticks}M0 0 2.2 -6.5M0 0 4.8 1.6", "of-mark", x, y)
+        return [draw_circle(x, y, 10, "of-mark"), hands]
     d = _EVENTS[trigger]
     if not throws:
-        return [path(d, "of-mark", x, y)]
+        return [draw_path(d, "of-mark", x, y)]
     if trigger == "message":  # the flap in the colour of the paper
         return [
-            path("M-8 -5.5H8V5.5H-8Z", "of-mark of-solid", x, y),
-            path("M-8 -5.5 0 1 8 -5.5", "of-mark of-hollow of-none", x, y),
+            draw_path("M-8 -5.5H8V5.5H-8Z", "of-mark of-solid", x, y),
+            draw_path("M-8 -5.5 0 1 8 -5.5", "of-mark of-hollow of-none", x, y),
         ]
-    return [path(d, "of-mark of-solid", x, y)]
+    return [draw_path(d, "of-mark of-solid", x, y)]
 
 
 def gateway_mark(gateway: Gateway, x: float, y: float) -> Marks:
     """The symbol in a gateway."""
     match gateway.gateway_kind:
         case "exclusive":
-            return [path("M-7 -8 7 8M7 -8-7 8", "of-mark of-thick", x, y)]
+            return [draw_path("M-7 -8 7 8M7 -8-7 8", "of-mark of-thick", x, y)]
         case "parallel":
-            return [path("M0 -11V11M-11 0H11", "of-mark of-thick", x, y)]
+            return [draw_path("M0 -11V11M-11 0H11", "of-mark of-thick", x, y)]
         case "inclusive":
-            return [circle(x, y, 11, "of-mark of-thick")]
+            return [draw_circle(x, y, 11, "of-mark of-thick")]
         case "complex":
-            return [path("M0 -11V11M-11 0H11M-7.5 -7.5 7.5 7.5M7.5 -7.5-7.5 7.5",
+            return [draw_path("M0 -11V11M-11 0H11M-7.5 -7.5 7.5 7.5M7.5 -7.5-7.5 7.5",
                          "of-mark of-thick", x, y)]  # fmt: skip
     if gateway.instantiate:
-        inner = path("M0 -8V8M-8 0H8", "of-mark of-thick", x, y)
-        shown = inner if gateway.await_all else path(_polygon(5, 8), "of-mark", x, y)
-        return [circle(x, y, 13, "of-mark"), shown]
-    rings = [circle(x, y, 13.5, "of-mark"), circle(x, y, 10.8, "of-mark")]
-    return [*rings, path(_polygon(5, 7.2), "of-mark", x, y)]
+        inner = draw_path("M0 -8V8M-8 0H8", "of-mark of-thick", x, y)
+        shown = inner if gateway.await_all else draw_path(_polygon_path(5, 8), "of-mark", x, y)
+        return [draw_circle(x, y, 13, "of-mark"), shown]
+    rings = [draw_circle(x, y, 13.5, "of-mark"), draw_circle(x, y, 10.8, "of-mark")]
+    return [*rings, draw_path(_polygon_path(5, 7.2), "of-mark", x, y)]
 
 
 _MARKERS = {
@@ -138,13 +139,13 @@ _MARKERS = {
 }
 
 
-def markers(names: list[str], x: float, y: float) -> Marks:
+def draw_markers(names: list[str], x: float, y: float) -> Marks:
     """Markers in a row around x, the centre of the lower border of an activity."""
     start = x - (len(names) - 1) * 10
     bold = {"parallel": "of-mark of-bar", "sequential": "of-mark of-bar"}
     solid = {"ad-hoc": "of-mark of-solid"}
     return [
-        path(_MARKERS[n], bold.get(n) or solid.get(n, "of-mark"), start + 20 * at, y)
+        draw_path(_MARKERS[n], bold.get(n) or solid.get(n, "of-mark"), start + 20 * at, y)
         for at, n in enumerate(names)
     ]
 

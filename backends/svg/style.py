@@ -38,13 +38,13 @@ DARK = Palette(
 THEMES = ("auto", "light", "dark")
 
 
-def style(theme: str) -> str:
+def style_sheet(theme: str) -> str:
     """The style sheet for `auto`, `light` or `dark`. Raises `ValueError` for another theme."""
     if theme not in THEMES:
         raise ValueError(f"there is no theme {theme!r}; the themes are {', '.join(THEMES)}")
-    base = _FIXED + _rules(f".of-{theme}", DARK if theme == "dark" else LIGHT)
+    base = _FIXED + _style_rules(f".of-{theme}", DARK if theme == "dark" else LIGHT)
     if theme == "auto":
-        base += f"@media (prefers-color-scheme:dark){{{_rules('.of-auto', DARK)}}}"
+        base += f"@media (prefers-color-scheme:dark){{{_style_rules('.of-auto', DARK)}}}"
     return base
 
 
@@ -60,7 +60,7 @@ _FIXED = (
 )
 
 
-def _rules(scope: str, p: Palette) -> str:
+def _style_rules(scope: str, p: Palette) -> str:
     rules = [
         (".of-paper", f"fill:{p.paper}"),
         (".of-node", f"fill:{p.node};stroke:{p.stroke}"),

@@ -107,10 +107,10 @@ class TriplesBackend(Backend):
                 help="compare the labels with those of the model",
             )
         paths = {id: artifact.path for id, artifact in zip(texts, artifacts, strict=True)}
-        return Emitted(tuple(artifacts), SourceMap(model, lambda: _parts(model, texts, paths)))
+        return Emitted(tuple(artifacts), SourceMap(model, lambda: _list_parts(model, texts, paths)))
 
 
-def _parts(model: Model, texts: dict[str, GraphText], paths: dict[str, str]) -> Iterable[Part]:
+def _list_parts(model: Model, texts: dict[str, GraphText], paths: dict[str, str]) -> Iterable[Part]:
     """Nodes by their names in the lines."""
     for process, graph in texts.items():
         names = graph.names

@@ -20,7 +20,7 @@ GATEWAY_WORDS = frozenset(
 """Names of gateways that only state their kind."""
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text without surrounding white space, quotes, emphasis and full stops."""
     plain = " ".join(text.split())
     while True:
@@ -35,22 +35,22 @@ def clean(text: str) -> str:
 
 def sentence_numbers(text: str) -> tuple[int, ...]:
     """`s1, s3-4` as numbers; empty for any other text."""
-    found: list[int] = []
+    numbers: list[int] = []
     for part in re.split(r"[,;\s]+(?=s?\s*\d)", text.strip()):
         match = _SENTENCE.fullmatch(part.strip())
         if match is None:
             return ()
         first, last = int(match[1]), int(match[2] or match[1])
-        found += range(first, min(last, first + 50) + 1)
-    return tuple(dict.fromkeys(found))
+        numbers += range(first, min(last, first + 50) + 1)
+    return tuple(dict.fromkeys(numbers))
 
 
 def plain_text(text: str) -> str:
     """A text in a form that can be part of a line: characters that would be read as an arrow or a
     separator are replaced. A text without such characters is unchanged."""
-    plain = clean(text.replace("|", "/"))
+    plain = clean_text(text.replace("|", "/"))
     while ARROW.search(plain):
-        plain = clean(ARROW.sub(" to ", plain))
+        plain = clean_text(ARROW.sub(" to ", plain))
     return plain
 
 
@@ -62,5 +62,5 @@ def condition_text(text: str) -> str:
         depth += (character == "(") - (character == ")")
         deepest = max(deepest, depth, 9 if depth < 0 else 0)
     if depth or deepest > 1:
-        plain = clean(re.sub(r"[()]", " ", plain))
+        plain = clean_text(re.sub(r"[()]", " ", plain))
     return plain

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from orgflow.backends.triples.format import (
     GATEWAY_WORDS,
-    clean,
+    clean_text,
     condition_text,
     plain_text,
     sentence_numbers,
@@ -46,23 +46,23 @@ class GraphText:
 
     def text(self) -> str:
         """Steps and gateways with their names, then flows, then data and notes."""
-        declared = [line for node in self._process.nodes if (line := self._declared(node))]
-        flows = [line for node in self._process.nodes for line in self._flows(node)]
-        rest = [*self._data(), *self._notes()]
+        declared = [line for node in self._process.nodes if (line := self._declare_node(node))]
+        flows = [line for node in self._process.nodes for line in self._write_flows(node)]
+        rest = [*self._write_data(), *self._write_notes()]
         return "\n".join([*declared, *self._extra, *flows, *rest, ""])
 
-    def _name(self, letter: str) -> str:
+    def _next_name(self, letter: str) -> str:
         self._counts[letter] = self._counts.get(letter, 0) + 1
         return f"{letter}{self._counts[letter]}"
 
-    def _kept(self, text: str, *, condition: bool = False) -> str:
+    def _keep_label(self, text: str, *, condition: bool = False) -> str:
         """A label as the lines can have it; noted where that is another one."""
         plain = condition_text(text) if condition else plain_text(text)
         if plain != " ".join(text.split()):
             self.changed.append(text)
         return plain
 
-    def _declared(self, node: Node) -> str:
+    def _declare_node(self, node: Node) -> str:
         match node:
             case Gateway():
                 letter = _LETTERS[node.gateway_kind]
@@ -76,14 +76,14 @@ class GraphText:
                 raise AssertionError(f"{node.construct} is not supported here")
             case _:
                 assert_never(node)
-        name = self.names[node.id] = self._name(letter)
-        label = self._kept(node.caption if isinstance(node, Task) else node.name)
+        name = self.names[node.id] = self._next_name(letter)
+        label = self._keep_label(node.caption if isinstance(node, Task) else node.name)
         if isinstance(node, Gateway | Event) and label.lower() in GATEWAY_WORDS:
             self.changed.append(label)
             label = ""
         if isinstance(node, Task) and not label:
             label = name
-        actor = self._kept(self._actors.get(node.id, ""))
+        actor = self._keep_label(self._actors.get(node.id, ""))
         if sentence_numbers(actor) or actor in ("-", "–", "none", "None"):
             actor = f"{actor} (actor)"
             self.changed.append(actor)
@@ -91,26 +91,26 @@ class GraphText:
             return f"{name} {label or 'gateway'}{f' | {actor}' if actor else ''}"
         return ""
 
-    def _flows(self, node: Node) -> list[str]:
+    def _write_flows(self, node: Node) -> list[str]:
         out = [flow for flow in self._process.flows if flow.source == node.id]
         if node.id not in self.names:
             return []
         source = self.names[node.id]
         lines = []
-        if not isinstance(node, Gateway) and len(out) > 1 and any(map(_label, out)):
+        if not isinstance(node, Gateway) and len(out) > 1 and any(map(_flow_label, out)):
             # Behind a step a condition would make it a decision.
-            split = self._name("A")
+            split = self._next_name("A")
             lines.append(f"{source} -> {split}")
             source = split
         for flow in out:
             if flow.target not in self.names:
                 continue
-            label = self._kept(_label(flow), condition=True)
+            label = self._keep_label(_flow_label(flow), condition=True)
             arrow = f"-({label})->" if label else "->"
             lines.append(f"{source} {arrow} {self.names[flow.target]}")
         return lines
 
-    def _data(self) -> list[str]:
+    def _write_data(self) -> list[str]:
         objects = {d.id: d for d in self._process.data_objects}
         lines = []
         for link in self._process.data_flows:
@@ -125,8 +125,8 @@ class GraphText:
                 lines.append(f"{ends[0]} -> {ends[1]}")
         return lines
 
-    def _notes(self) -> list[str]:
-        texts = {a.id: clean(condition_text(a.text or "")) for a in self._process.artifacts}
+    def _write_notes(self) -> list[str]:
+        texts = {a.id: clean_text(condition_text(a.text or "")) for a in self._process.artifacts}
         lines = []
         for link in self._process.artifacts:
             if link.artifact_kind != "association":
@@ -137,6 +137,6 @@ class GraphText:
         return lines
 
 
-def _label(flow: Flow) -> str:
+def _flow_label(flow: Flow) -> str:
     condition = flow.condition.text if flow.condition is not None else ""
     return flow.name or condition or (_OTHERWISE if flow.default else "")

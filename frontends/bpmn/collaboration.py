@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from orgflow.backends.bpmn.format import COLLABORATION, rank
+from orgflow.backends.bpmn.format import COLLABORATION, child_rank
 from orgflow.frontends.bpmn.data import read_artifact
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.xml.names import ARTIFACTS, BPMN
@@ -53,7 +53,7 @@ class Collaborations:
                 artifact = artifact.replace(extra=artifact.extra + which) if which else artifact
                 self.artifacts.append(artifact)
         r.kept(node, NAMED, _MODELLED)  # for what it reports
-        rest.sort(key=lambda c: rank(node.local, c.ns, c.local))
+        rest.sort(key=lambda c: child_rank(node.local, c.ns, c.local))
         own = f"{r.document.root.attrs.get('id', '').strip()}__collaboration"
         if (
             not rest and not which and node.attrs == {"id": own}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.bpmn.format import rank
+from orgflow.backends.bpmn.format import child_rank
 from orgflow.frontends.bpmn.own import is_placeholder
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.xml.names import ARTIFACTS, BPMN, DATA, DATA_ASSOCIATIONS
@@ -102,7 +102,7 @@ def _read_association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
     if transformations:
         args["transformation"] = r.expression(transformations[0])
         kept.extend(transformations if args["transformation"] is None else transformations[1:])
-    kept.sort(key=lambda c: rank(node.local, c.ns, c.local))
+    kept.sort(key=lambda c: child_rank(node.local, c.ns, c.local))
     args["extra"] += tuple((c.tag, r.document.standalone(c)) for c in kept)
     return DataFlow(
         source=(other or "") if inward else owner,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.backends.bpmn.format import rank
+from orgflow.backends.bpmn.format import child_rank
 from orgflow.frontends.bpmn.reading import NAMED, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import UnknownReference
 from orgflow.frontends.bpmn.xml.names import BPMN
@@ -45,7 +45,7 @@ def _read_shell(r: Reading, lane_set: XmlElement, set_id: str) -> Extra:
     if plain and not rest and lane_set.children:
         return ()
     r.kept(lane_set, NAMED, frozenset(("lane",)))  # for what it reports
-    rest.sort(key=lambda c: rank(lane_set.local, c.ns, c.local))
+    rest.sort(key=lambda c: child_rank(lane_set.local, c.ns, c.local))
     text = r.document.shell(lane_set, (r.document.raw(c) for c in rest))
     if "id" not in lane_set.attrs:
         at = 1 + len(lane_set.qname)

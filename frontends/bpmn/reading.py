@@ -189,8 +189,8 @@ class Reading:
         return frozenset(_list_words(self.document.elements))
 
     def describe_part(self, node: XmlElement) -> str:
-        """Like `describe_element`; a part without a name, such as the definition of an event, with the name
-        of its element."""
+        """Like `describe_element`; a part without a name, such as the definition of an event, with
+        the name of its element."""
         if element_label(node):
             return describe_element(node)
         owner = self._map_owners.get(node)

@@ -22,8 +22,8 @@ from orgflow.backends.powl.format import (
     Powl,
     PowlError,
     Silent,
-    activities,
     check_size,
+    list_activities,
     partial_order,
 )
 
@@ -89,7 +89,7 @@ class CodeInterpreter:
     def unused(self, powl: Powl) -> list[Activity]:
         """Activities that were created but are not part of the model, nor is an activity with their
         label."""
-        labels = {activity.label for activity in activities(powl)}
+        labels = {activity.label for activity in list_activities(powl)}
         return [activity for activity in self.made if activity.label not in labels]
 
     def _locate(self, node: ast.AST) -> SourceLocation:

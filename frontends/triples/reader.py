@@ -10,7 +10,7 @@ from typing import NamedTuple
 from orgflow.backends.triples.format import (
     ARROW,
     GATEWAY_WORDS,
-    clean,
+    clean_text,
     sentence_numbers,
 )
 
@@ -129,7 +129,7 @@ class _Reader:
 
     def line(self, number: int, text: str) -> None:
         """Read one line."""
-        plain = clean(_BULLET.sub("", text))
+        plain = clean_text(_BULLET.sub("", text))
         if not plain or plain.startswith(("```", "~~~", "#", "//", "%%")):
             return
         if ARROW.search(plain):
@@ -142,7 +142,7 @@ class _Reader:
             return
         actor = _ACTOR.match(plain)
         if actor is not None:
-            self._actor = clean(actor["name"])
+            self._actor = clean_text(actor["name"])
             return
         declared = _DECLARED.match(plain)
         if declared is not None:
@@ -153,7 +153,7 @@ class _Reader:
 
     def _read_declared(self, number: int, id: str, rest: str) -> None:
         """`T1 name | actor | s1,s2`: the order of the parts behind the name is free."""
-        name, *parts = (clean(part) for part in rest.split("|"))
+        name, *parts = (clean_text(part) for part in rest.split("|"))
         node = self._find_node(id, number)
         node.line = node.line or number
         if node.kind in ("start", "end", "task") or name.lower() not in GATEWAY_WORDS:
@@ -190,7 +190,7 @@ class _Reader:
             for source in ends[place]:
                 for target in ends[place + 1]:
                     keys = [self._find_node(end.name, number).key for end in (source, target)]
-                    label = clean(target.label or label_text)
+                    label = clean_text(target.label or label_text)
                     self.graph.flows.append(GraphFlow(keys[0], keys[1], label, number))
         return True
 
@@ -226,7 +226,7 @@ class _Reader:
         event = _EVENT.fullmatch(text)
         if constraint is not None:
             kind = "data" if constraint["kind"].lower().startswith("data") else "note"
-            node = GraphNode(key, kind, clean(constraint["text"]), line=number)
+            node = GraphNode(key, kind, clean_text(constraint["text"]), line=number)
         elif gateway is not None:
             node = GraphNode(key, _KINDS[gateway["kind"].upper()], line=number)
         elif event is not None:
@@ -250,10 +250,10 @@ def _read_end(part: str, *, labelled: bool) -> _End:
     if label is not None and plain[label.end() :].strip():
         condition = label["a"] or label["b"] or label["c"] or ""
         plain = plain[label.end() :]
-    plain = clean(plain)
+    plain = clean_text(plain)
     bracketed = _BRACKETED.fullmatch(plain)
     if bracketed is not None:
-        plain = clean(bracketed["a"] or bracketed["b"])
+        plain = clean_text(bracketed["a"] or bracketed["b"])
     return _End(plain, condition)
 
 

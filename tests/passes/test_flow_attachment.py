@@ -8,7 +8,7 @@ import pytest
 from orgflow import cli
 from orgflow.compiler import check_model
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
-from orgflow.passes.flow_attachment import NEAR, distance
+from orgflow.passes.flow_attachment import NEAR, border_distance
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
@@ -131,4 +131,4 @@ def test_the_fix_is_written_into_the_file(
     [((0, 0), 0), ((5, 5), 5), ((-3, 5), 3), ((13, 14), 5), ((5, 9), 1)],
 )
 def test_distance_to_a_border(point: tuple[float, float], far: float) -> None:
-    assert distance(point, (0, 0, 10, 10)) == far
+    assert border_distance(point, (0, 0, 10, 10)) == far

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import SpiffWorkflow.bpmn.parser as spiff
 from lxml import etree
-from orgflow.backends.bpmn.document import document
+from orgflow.backends.bpmn.document import write_document
 from orgflow.compilation.reading import load_model
 
 from orgflow_ir.diagnostics import Diagnostic
@@ -40,7 +40,7 @@ def read_file(path: Path, *, diagram: bool = False) -> Model:
 
 def written(model: Model) -> str:
     """As the backend writes it, with its drawing."""
-    return document(model, draw_model(model))
+    return write_document(model, draw_model(model))
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any
 
 import orgflow
 from orgflow.backends.svg.findings import findings_of
-from orgflow.backends.svg.render import render
+from orgflow.backends.svg.render import render_model
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import check_model
 
@@ -53,7 +53,7 @@ def model(registry: Registry) -> str:
     """The example."""
     found = checked(SourceFile(str(EXAMPLE), EXAMPLE.read_bytes()), registry)
     assert found is not None
-    return render(found[0])
+    return render_model(found[0])
 
 
 def finding(registry: Registry) -> str:
@@ -62,7 +62,7 @@ def finding(registry: Registry) -> str:
     assert found is not None
     flow = [d for d in found[1] if d.category is Category.FLOW]
     assert len(flow) == 1, flow
-    return render(found[0], findings=findings_of(flow))
+    return render_model(found[0], findings=findings_of(flow))
 
 
 DRAWN: dict[str, Callable[[Registry], str]] = {"model.svg": model, "finding.svg": finding}

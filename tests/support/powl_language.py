@@ -14,7 +14,7 @@ from orgflow.backends.powl.format import (
     PartialOrder,
     Powl,
     Silent,
-    activities,
+    list_activities,
     partial_order,
 )
 
@@ -28,7 +28,7 @@ def random_powl(chance: random.Random, depth: int = 2) -> Powl:
     """A small model; labels repeat now and then, and some steps are silent."""
     while True:
         powl = _random(chance, depth)
-        if sum(1 for _ in activities(powl)) <= 8:
+        if sum(1 for _ in list_activities(powl)) <= 8:
             return powl
 
 

@@ -21,7 +21,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent)]
 import orgflow  # noqa: E402
 import write_docs  # noqa: E402
 from orgflow.backends.svg.findings import findings_of  # noqa: E402
-from orgflow.backends.svg.render import render  # noqa: E402
+from orgflow.backends.svg.render import render_model  # noqa: E402
 from orgflow.compilation.reading import load_model  # noqa: E402
 from orgflow.compilation.usage_errors import InputError  # noqa: E402
 
@@ -86,7 +86,7 @@ def picture(rule: type[Rule], registry: Registry) -> str | None:
         return None
     found = found_in(bad, rule)
     model = model_in(bad, registry) if found else None
-    return render(model, findings=findings_of(found)) if model is not None else None
+    return render_model(model, findings=findings_of(found)) if model is not None else None
 
 
 # -- the page of a rule ----------------------------------------------------------------------

@@ -154,7 +154,7 @@ def verdict(process: Any, traces: tuple[Any, ...] = (), seconds: float = SECONDS
     """What its runs show, or why there are none; runs as in `traces` are tried first."""
     if why := unreadable(process):
         return why
-    from orgflow.backends.bpmn.document import document
+    from orgflow.backends.bpmn.document import write_document
 
     from orgflow_ir.model import Model
 
@@ -171,7 +171,8 @@ def verdict(process: Any, traces: tuple[Any, ...] = (), seconds: float = SECONDS
                 script.setdefault(step.element, []).append(list(step.taken))
         scripts.append((script, order))
     job = {
-        "xml": document(alone, None), "process": process.id, "splits": splits, "scripts": scripts,
+        "xml": write_document(alone, None), "process": process.id, "splits": splits,
+        "scripts": scripts,
         "seconds": seconds,
     }  # fmt: skip
     try:

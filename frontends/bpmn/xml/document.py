@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Self
 
-from orgflow.backends.bpmn.format import ORGFLOW, declared
+from orgflow.backends.bpmn.format import ORGFLOW, declare_namespaces
 from orgflow.frontends.xml.parser import Limits, parse_xml
 from orgflow.frontends.xml.tree import XmlDocument, XmlElement
 
@@ -42,7 +42,7 @@ class BpmnDocument(XmlDocument):
             prefixes = {p: uri for p, uri in prefixes.items() if p not in self.made_prefixes}
         # Every element inside is looked at only where a default namespace is in force.
         uses_default = bool(prefixes.get("")) and self._uses_default(node)
-        return declared(node.qname, raw, own, prefixes, uses_default)
+        return declare_namespaces(node.qname, raw, own, prefixes, uses_default)
 
     @cached_property
     def made_prefixes(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from bpmn_trips import differences, read, read_file, schema_errors, written
 from model_gen import Builder
-from orgflow.backends.bpmn.document import document
+from orgflow.backends.bpmn.document import write_document
 from orgflow.backends.bpmn.format import BPMN
 from seeds import seeds
 from shared_data import shared_cases
@@ -36,11 +36,11 @@ def test_real_files_come_back(folder: str, shared: Path) -> None:
     wrong = {}
     for path in paths:
         model = read_file(path, diagram=True)
-        text = document(model, model.diagram)
+        text = write_document(model, model.diagram)
         again, _ = read(text, diagram=True)
         if again != model:
             wrong[path.name] = next(differences(model, again))
-        elif document(again, again.diagram) != text:
+        elif write_document(again, again.diagram) != text:
             wrong[path.name] = "written again, the bytes differ"
         elif schema_errors(text) and not schema_errors(path.read_bytes()):
             wrong[path.name] = schema_errors(text)[0]
@@ -108,9 +108,9 @@ def test_written_twice_the_bytes_are_the_same(shared: Path) -> None:
 def test_a_broken_writer_would_be_seen(shared: Path) -> None:
     path = shared / "data" / "miwg-reference" / "C.6.0.bpmn"
     model = read_file(path)
-    text = document(model, None).replace('triggeredByEvent="true"', "", 1)
+    text = write_document(model, None).replace('triggeredByEvent="true"', "", 1)
     assert list(differences(model, read(text)[0])) != []
-    assert schema_errors(document(model, None).replace("sequenceFlow", "arrow")) != []
+    assert schema_errors(write_document(model, None).replace("sequenceFlow", "arrow")) != []
 
 
 _SHOWN_BY_THE_ROOT = {
@@ -138,7 +138,7 @@ def test_the_engine_that_only_the_root_shows_comes_back(engine: str) -> None:
     (process,) = model.processes
     assert process.dialect is not None
     assert process.dialect.engine == engine
-    same = document(model, None)
+    same = write_document(model, None)
     assert "dialect" not in same  # the root comes back, and shows it
     assert read(same)[0] == model
     for extra in (
@@ -146,7 +146,7 @@ def test_the_engine_that_only_the_root_shows_comes_back(engine: str) -> None:
         (("@{http://www.w3.org/2000/xmlns/}zeebe", "http://camunda.org/schema/zeebe/1.0"),),
     ):
         bare = model.replace(extra=extra)  # what a model of another source has
-        text = document(bare, None)
+        text = write_document(bare, None)
         again, said = read(text)
         assert said == []
         assert again.processes == model.processes, text
@@ -163,7 +163,7 @@ def test_processes_of_several_engines_come_back() -> None:
     assert one.dialect is not None
     assert plain.processes[0].dialect is None
     both = (one, other.processes[0].replace(id="q"), plain.processes[0].replace(id="r"))
-    text = document(model.replace(processes=both), None)
+    text = write_document(model.replace(processes=both), None)
     engines = [p.dialect and p.dialect.engine for p in read(text)[0].processes]
     assert engines == ["camunda7", "jbpm", None]
     assert text.count("orgflow:dialect=") == 2
@@ -174,7 +174,7 @@ def test_how_an_engine_calls_processes_comes_back_without_its_extensions(engine:
     call = '<callActivity id="c" calledElement="q"/>'
     model, _ = read(_of_engine(_SHOWN_BY_THE_ROOT[engine], "", call))
     bare = model.replace(extra=())
-    assert read(document(bare, None))[0].processes == model.processes
+    assert read(write_document(bare, None))[0].processes == model.processes
 
 
 def test_kept_xml_that_names_an_engine_in_its_text_does_not_change_the_engine() -> None:
@@ -184,7 +184,7 @@ def test_kept_xml_that_names_an_engine_in_its_text_does_not_change_the_engine() 
     )
     model, _ = read(_of_engine(_SHOWN_BY_THE_ROOT["camunda8"], "", inside))
     bare = model.replace(extra=())
-    assert read(document(bare, None))[0].processes == model.processes
+    assert read(write_document(bare, None))[0].processes == model.processes
 
 
 def test_an_engine_that_does_not_exist_is_reported() -> None:

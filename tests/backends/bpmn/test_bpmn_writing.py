@@ -10,7 +10,7 @@ from bpmn_text import definitions, process
 from bpmn_trips import differences, read, schema_errors, written
 from cli_cases import LINEAR, orgflowc
 from hostile_labels import HOSTILE
-from orgflow.backends.bpmn.document import document
+from orgflow.backends.bpmn.document import write_document
 
 from orgflow_ir.model import (
     Artifact,
@@ -58,7 +58,7 @@ def comes_back(model: Model) -> str:
 def same(text: str) -> str:
     """The text that a file becomes, which says the same."""
     model, _ = read(text, diagram=True)
-    out = document(model, model.diagram)
+    out = write_document(model, model.diagram)
     again, _ = read(out, diagram=True)
     assert list(differences(model, again)) == []
     return out

@@ -13,7 +13,7 @@ from cli_cases import LINEAR, orgflowc
 from hostile_labels import HOSTILE, hostile_model
 from node_tools import NodeChild, tool
 from orgflow.backends.mermaid import flowchart as flowchart_module
-from orgflow.backends.mermaid.flowchart import flowchart, quoted, too_large
+from orgflow.backends.mermaid.flowchart import quote_label, too_large, write_flowchart
 
 from orgflow_ir.model import Artifact, DataFlow, DataObject, Flow, Model, Process, Task
 from orgflow_ir.testing.conformance.minimal_models import minimal_models
@@ -60,7 +60,7 @@ def test_real_models_are_flowcharts(shared: Path, mermaid: NodeChild) -> None:
     assert len(paths) == 76
     for path in paths:
         model = read_file(path)
-        answer = parsed(mermaid, flowchart(model))
+        answer = parsed(mermaid, write_flowchart(model))
         flows = sum(len(s.flows) for s in model.scopes())
         assert len(answer["links"]) >= flows + len(model.message_flows), path.name
         names = {shown(t) for t in (*answer["nodes"].values(), *answer["groups"].values())}
@@ -72,12 +72,12 @@ def test_real_models_are_flowcharts(shared: Path, mermaid: NodeChild) -> None:
 
 @pytest.mark.parametrize("construct", [name for name, _ in minimal_models()])
 def test_every_construct_is_a_flowchart(construct: str, mermaid: NodeChild) -> None:
-    parsed(mermaid, flowchart(dict(minimal_models())[construct]))
+    parsed(mermaid, write_flowchart(dict(minimal_models())[construct]))
 
 
 @pytest.mark.parametrize("label", [*HOSTILE, *ODD])
 def test_no_label_is_read_as_syntax(label: str, mermaid: NodeChild) -> None:
-    text = flowchart(line("First", label, "Last"))
+    text = write_flowchart(line("First", label, "Last"))
     answer = parsed(mermaid, text)
     nodes, links = answer["nodes"], answer["links"]
     assert list(nodes) == ["n1", "n2", "n3"]
@@ -92,23 +92,23 @@ def test_no_label_is_read_as_syntax(label: str, mermaid: NodeChild) -> None:
 
 @pytest.mark.parametrize("label", [*HOSTILE[:12], *ODD])
 def test_no_label_of_a_group_is_read_as_syntax(label: str, mermaid: NodeChild) -> None:
-    answer = parsed(mermaid, flowchart(hostile_model(label, "other")))
+    answer = parsed(mermaid, write_flowchart(hostile_model(label, "other")))
     assert len(answer["groups"]) == 1
     assert len(answer["nodes"]) == 11
     assert len(answer["links"]) == 12
 
 
 def test_what_is_quoted_is_plain() -> None:
-    assert quoted("Check stock") == '"Check stock"'
-    assert quoted('a"b') == '"a#34;b"'
-    assert set(quoted("%%{}[]|<>`#;&:\\")[1:-1]) <= set("#;0123456789")
+    assert quote_label("Check stock") == '"Check stock"'
+    assert quote_label('a"b') == '"a#34;b"'
+    assert set(quote_label("%%{}[]|<>`#;&:\\")[1:-1]) <= set("#;0123456789")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])
 def test_a_note_without_words(text: str, mermaid: NodeChild) -> None:
     note = Artifact(id="n", artifact_kind="annotation", text=text)
     process = Process(id="P", nodes=(Task(id="t"),), artifacts=(note,))
-    assert list(parsed(mermaid, flowchart(Model(id="M", processes=(process,))))["nodes"]) == [
+    assert list(parsed(mermaid, write_flowchart(Model(id="M", processes=(process,))))["nodes"]) == [
         "n1", "n2",
     ]  # fmt: skip
 
@@ -116,17 +116,17 @@ def test_a_note_without_words(text: str, mermaid: NodeChild) -> None:
 def test_a_chart_that_is_too_large_by_default_says_so(
     mermaid: NodeChild, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = flowchart(line(*["x"] * 501))
+    small = write_flowchart(line(*["x"] * 501))
     assert len(parsed(mermaid, small)["links"]) == 500
     assert "%%" not in small
-    large = flowchart(line(*["x"] * 502))
+    large = write_flowchart(line(*["x"] * 502))
     assert "needs maxEdges above 500\n" in large
     assert "limit" in mermaid.ask({"source": large})["error"]
-    long = flowchart(line("x" * 60_000))
+    long = write_flowchart(line("x" * 60_000))
     assert "needs maxTextSize above 50000\n" in long
     monkeypatch.setattr(flowchart_module, "_MOST_LINKS", 1)
     monkeypatch.setattr(flowchart_module, "_MOST_TEXT", 1)
-    said = flowchart(line("a", "b", "c"))
+    said = write_flowchart(line("a", "b", "c"))
     assert "maxEdges above 1 and maxTextSize above 1\n" in said
     assert len(parsed(mermaid, said)["links"]) == 2
 
@@ -143,7 +143,7 @@ def test_a_chart_that_is_too_large_is_a_warning() -> None:
     assert "default limits: maxEdges (500)\n" in done.err
     small = orgflowc("compile", "-", "--from", "bpmn", "--target", "mermaid", stdin=LINEAR)
     assert "OF496" not in small.err
-    assert too_large(flowchart(line("x" * 60_000))) == ("maxTextSize (50,000)",)
+    assert too_large(write_flowchart(line("x" * 60_000))) == ("maxTextSize (50,000)",)
 
 
 def test_a_data_object_is_drawn_once(mermaid: NodeChild) -> None:
@@ -155,7 +155,9 @@ def test_a_data_object_is_drawn_once(mermaid: NodeChild) -> None:
     reads = DataFlow(id="df", source="do", target="t")
     process = Process(id="P", nodes=(Task(id="t"),), data_objects=data, data_flows=(reads,))
     note = Artifact(id="n", artifact_kind="annotation", text="A note")
-    answer = parsed(mermaid, flowchart(Model(id="M", processes=(process,), artifacts=(note,))))
+    answer = parsed(
+        mermaid, write_flowchart(Model(id="M", processes=(process,), artifacts=(note,)))
+    )
     assert sorted(shown(t) for t in answer["nodes"].values()) == ["A note", "Lone", "Paper", "t"]
     ends = {v: k for k, v in answer["nodes"].items()}
     assert [link[:2] for link in answer["links"]] == [[ends["Paper"], ends["t"]]]
@@ -163,8 +165,8 @@ def test_a_data_object_is_drawn_once(mermaid: NodeChild) -> None:
 
 def test_ids_of_the_model_are_not_used() -> None:
     model = Model(id="M", processes=(Process(id="P", nodes=(Task(id="end", name="Work"),)),))
-    assert "n1[" in flowchart(model)
-    assert " end" not in flowchart(model)
+    assert "n1[" in write_flowchart(model)
+    assert " end" not in write_flowchart(model)
 
 
 def test_the_command_and_its_direction() -> None:

@@ -12,7 +12,7 @@ from cli_cases import DEADLOCK, LINEAR, orgflowc
 from hostile_labels import HOSTILE, hostile_model
 from lxml import etree
 from orgflow.backends.svg.findings import Finding
-from orgflow.backends.svg.render import element_ids, render
+from orgflow.backends.svg.render import element_ids, render_model
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.layout.keep import draw_model as layout
@@ -67,7 +67,7 @@ def line(*nodes: object, **more: object) -> Model:
 @pytest.mark.parametrize("construct", [name for name, _ in minimal_models()])
 def test_every_construct_is_drawn(construct: str) -> None:
     model = dict(minimal_models())[construct]
-    text = render(model)
+    text = render_model(model)
     seen = drawn(text)
     wanted = [
         element.id
@@ -84,12 +84,12 @@ def test_real_models_with_their_drawings(shared: Path) -> None:
     assert len(paths) == 21
     for path in paths:
         model = read_file(path, diagram=True)
-        assert len(drawn(render(model))) > 5, path.name
+        assert len(drawn(render_model(model))) > 5, path.name
 
 
 @pytest.mark.parametrize("label", [*HOSTILE, "]]>", "<script>alert(1)</script>", '" onload="x'])
 def test_labels_are_only_text(label: str) -> None:
-    text = render(hostile_model(label, "other"), marks={"t": label}, theme="light")
+    text = render_model(hostile_model(label, "other"), marks={"t": label}, theme="light")
     tags = {str(e.tag).removeprefix(SVG) for e in picture(text).iter() if isinstance(e.tag, str)}
     assert tags <= {"svg", "title", "desc", "style", "rect", "g", "path", "text", "circle"}
     names = {str(a) for e in picture(text).iter() for a in e.attrib}
@@ -97,13 +97,13 @@ def test_labels_are_only_text(label: str) -> None:
 
 
 def test_nothing_is_needed_from_elsewhere(shared: Path) -> None:
-    text = render(read_file(shared / "data" / "pmo" / "pme" / "24.json"))
+    text = render_model(read_file(shared / "data" / "pmo" / "pme" / "24.json"))
     rest = text.replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"https?:|url\(|@import|<script|<image|<foreignObject|xlink", rest)
 
 
 def test_it_says_what_it_shows() -> None:
-    root = picture(render(line(Task(id="t", name="Ship <order>")).replace(name="Shipping")))
+    root = picture(render_model(line(Task(id="t", name="Ship <order>")).replace(name="Shipping")))
     assert root.get("role") == "img"
     assert root.get("aria-label") == "Shipping"
     assert [c.tag for c in root][:2] == [f"{SVG}title", f"{SVG}desc"]
@@ -114,18 +114,18 @@ def test_it_says_what_it_shows() -> None:
 
 def test_themes() -> None:
     model = line(Task(id="t"))
-    auto, light, dark = (render(model, theme=t) for t in ("auto", "light", "dark"))
+    auto, light, dark = (render_model(model, theme=t) for t in ("auto", "light", "dark"))
     assert "prefers-color-scheme:dark" in auto
     assert "prefers-color-scheme" not in light + dark
     assert "#14181d" in dark
     assert "#14181d" not in light
     with pytest.raises(ValueError, match="no theme"):
-        render(model, theme="pink")
+        render_model(model, theme="pink")
 
 
 def test_findings_runs_and_marks() -> None:
     model = line(Task(id="t"), Task(id="u"))
-    text = render(
+    text = render_model(
         model, highlights={"t": Severity.ERROR, "u": "warning"}, taken=["s", "f0", "t"],
         marks={"u": "3×", "f1": "2"},
     )  # fmt: skip
@@ -141,13 +141,13 @@ def test_findings_runs_and_marks() -> None:
 
 def test_a_severity_is_one_of_three() -> None:
     with pytest.raises(ValueError, match="no severity 'bad\" x=\"'"):
-        render(line(Task(id="t")), highlights={"t": 'bad" x="'})
+        render_model(line(Task(id="t")), highlights={"t": 'bad" x="'})
 
 
 def test_what_is_in_a_closed_sub_process_shows_on_it() -> None:
     model = line(SubProcess(id="sub", nodes=(Task(id="in1"), Task(id="in2"))))
     there = Shape(element="sub", bounds=(0, 0, 100, 80), expanded=False)
-    text = render(
+    text = render_model(
         model, drawing=Diagram(shapes=(there,)), taken=["in1"],
         highlights={"in1": "warning", "in2": "error", "sub": "info"},
     )  # fmt: skip
@@ -157,13 +157,15 @@ def test_what_is_in_a_closed_sub_process_shows_on_it() -> None:
 
 def test_what_is_special_lies_upon_the_rest() -> None:
     model = line(Task(id="t"), Task(id="u"))
-    text = render(model, taken=["f0"], highlights={"f1": "info"})
+    text = render_model(model, taken=["f0"], highlights={"f1": "info"})
     order = [g.get("data-element") for g in picture(text).iter(f"{SVG}g")]
     assert order.index("f2") < order.index("f0") < order.index("f1")
 
 
 def test_notes_are_shown_when_pointed_at() -> None:
-    text = render(line(Task(id="t", name="Ship")), notes={"t": "never <done>", "nowhere": "x"})
+    text = render_model(
+        line(Task(id="t", name="Ship")), notes={"t": "never <done>", "nowhere": "x"}
+    )
     title = of(text, "t").find(f"{SVG}title")
     assert title is not None
     assert title.text == "Ship (task.abstract)\nnever <done>"
@@ -176,7 +178,7 @@ def test_counts_of_flows_lie_on_no_words_and_not_on_each_other(root: Path) -> No
         model = read_file(path)
         places = layout(model)
         flows = [f.id for f in model.processes[0].flows]
-        text = render(model, drawing=places, marks=dict.fromkeys(flows, "12"))
+        text = render_model(model, drawing=places, marks=dict.fromkeys(flows, "12"))
         found = []
         for flow in flows:
             rect = of(text, flow).find(f"{SVG}rect")
@@ -193,14 +195,14 @@ def test_lanes_and_pools_can_be_marked() -> None:
     lane = Lane(id="l", name="Office", members=("s", "t", "e"))
     pool = Pool(id="A", name="Here", process="P")
     model = Model(id="M", processes=(base.replace(lanes=(lane,)),), pools=(pool,))
-    text = render(model, theme="light", highlights={"A": "error", "l": "warning"})
+    text = render_model(model, theme="light", highlights={"A": "error", "l": "warning"})
     assert ".of-light .of-error .of-frame{" in text
     assert of(text, "A").get("class") == "of-el of-error"
     assert of(text, "l").get("class") == "of-el of-warning"
 
 
 def test_long_labels_do_not_run_over() -> None:
-    text = render(line(Gateway(id="g", gateway_kind="exclusive", name="many words " * 400)))
+    text = render_model(line(Gateway(id="g", gateway_kind="exclusive", name="many words " * 400)))
     texts = [t for t in picture(text).iter(f"{SVG}text") if "many" in (t.text or "")]
     assert len(texts) <= 6
     assert (texts[-1].text or "").endswith("…")
@@ -208,7 +210,7 @@ def test_long_labels_do_not_run_over() -> None:
 
 def test_shapes_tell_kinds_apart() -> None:
     def shape(node: object) -> str:
-        text = render(line(node), theme="light")
+        text = render_model(line(node), theme="light")
         return re.sub(r"translate\([^)]*\)|[\d. -]+", "", str(etree.tostring(of(text, "x"))))
 
     events = {
@@ -230,7 +232,7 @@ def test_shapes_tell_kinds_apart() -> None:
 
 def test_labels_are_broken_and_stay_in_their_task() -> None:
     name = "Compare the invoice with the order and with the delivery note line by line"
-    group = of(render(line(Task(id="t", name=name))), "t")
+    group = of(render_model(line(Task(id="t", name=name))), "t")
     rect = group.find(f"{SVG}rect")
     assert rect is not None
     texts = list(group.iter(f"{SVG}text"))
@@ -251,7 +253,7 @@ def test_pools_lanes_messages_data_and_notes() -> None:
         pools=(Pool(id="A", name="Here", process="P"), Pool(id="B", name="There")),
         message_flows=(MessageFlow(id="m", source="t", target="B", name="Order"),),
     )
-    text = render(model)
+    text = render_model(model)
     for element in "lABdnm":
         assert drawn(text)[element] == 1
     assert "of-message" in str(etree.tostring(of(text, "m")))
@@ -261,7 +263,7 @@ def test_pools_lanes_messages_data_and_notes() -> None:
 
 
 def test_an_empty_model_is_a_picture() -> None:
-    assert picture(render(Model(id="M"))).tag == f"{SVG}svg"
+    assert picture(render_model(Model(id="M"))).tag == f"{SVG}svg"
 
 
 def test_the_command_highlights() -> None:
@@ -296,12 +298,12 @@ def test_findings_of_one_element_share_its_badge() -> None:
         Finding("warning", "A second " + "long " * 80, "t"),
         Finding("info", "Nowhere"),
     )
-    text = render(model, findings=findings)
+    text = render_model(model, findings=findings)
     assert of(text, "t").get("class") == "of-el of-error"
     assert of(text, "s").get("class") == "of-el of-taken"
     assert "1, 2" in ["".join(t.itertext()) for t in of(text, "t").iter(f"{SVG}text")]
     width, height = (float(picture(text).get(name) or 0) for name in ("width", "height"))
-    assert height > float(picture(render(model)).get("height") or 0) + 60
+    assert height > float(picture(render_model(model)).get("height") or 0) + 60
     places = [(float(t.get("x") or 0), float(t.get("y") or 0))
               for t in picture(text).iter(f"{SVG}text")]  # fmt: skip
     x, y, *_ = (float(n) for n in (picture(text).get("viewBox") or "").split())
@@ -310,4 +312,4 @@ def test_findings_of_one_element_share_its_badge() -> None:
 
 def test_the_same_model_is_the_same_picture(shared: Path) -> None:
     model = read_file(shared / "data" / "pmo" / "pme" / "17.json")
-    assert render(model) == render(model)
+    assert render_model(model) == render_model(model)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from bpmn_trips import read_file
 from cli_cases import orgflowc
-from orgflow.backends.svg.nodes import artifact
-from orgflow.backends.svg.render import render, shown_ids
-from orgflow.backends.svg.words import plain
+from orgflow.backends.svg.nodes import draw_artifact
+from orgflow.backends.svg.render import render_model, shown_ids
+from orgflow.backends.svg.words import strip_markdown
 
 from orgflow_ir.layout.keep import draw_model
 from orgflow_ir.layout.text import LINE
@@ -33,7 +33,7 @@ DATA = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="D
     ],
 )
 def test_marks_of_markdown_are_no_words(text: str, words: str) -> None:
-    assert plain(text) == words
+    assert strip_markdown(text) == words
 
 
 def heights(drawn: list[str]) -> list[float]:
@@ -44,17 +44,17 @@ def test_words_of_a_note_stand_on_no_node() -> None:
     note = Artifact(id="n", artifact_kind="annotation", text="word " * 400)
     box, node = (0.0, 0.0, 300.0, 400.0), (100.0, 150.0, 96.0, 96.0)
     around = (-50.0, -50.0, 900.0, 900.0)
-    found = heights(artifact(note, box, (box, node, around)))
+    found = heights(draw_artifact(note, box, (box, node, around)))
     assert found
     assert max(found) <= 150 or min(found) - LINE >= 246
-    alone = heights(artifact(note, box, (box, around)))
+    alone = heights(draw_artifact(note, box, (box, around)))
     assert max(alone) <= 400
     assert len(alone) > len(found)
-    assert heights(artifact(note, (0.0, 0.0, 100.0, 96.0), ((-1.0, 2.0, 96.0, 90.0),))) == []
+    assert heights(draw_artifact(note, (0.0, 0.0, 100.0, 96.0), ((-1.0, 2.0, 96.0, 90.0),))) == []
 
 
 def test_real_notes_have_no_marks(shared: Path) -> None:
-    text = render(read_file(shared / "data" / "n8n-workflows" / "081.json", diagram=True))
+    text = render_model(read_file(shared / "data" / "n8n-workflows" / "081.json", diagram=True))
     words = re.findall(r"<text[^>]*>([^<]*)</text>", text)
     assert "Get a thread" in " ".join(words)
     assert not [w for w in words if w.startswith("#") or "](" in w or "**" in w]
@@ -67,7 +67,7 @@ def test_a_plane_has_a_heading() -> None:
         Shape(element="a", bounds=(0, 0, 100, 80), extra=((PLANE, "1"),)),
     )
     process = Process(id="P", nodes=(sub,))
-    text = render(Model(id="M", processes=(process,), diagram=Diagram(shapes=shapes)))
+    text = render_model(Model(id="M", processes=(process,), diagram=Diagram(shapes=shapes)))
     assert re.findall(r'<text class="of-bold"[^>]*>([^<]*)<', text) == ["Handle &lt;order&gt;"]
     tops = re.findall(r'<rect class="of-node[^"]*" x="0" y="([\d.]+)"', text)
     assert float(tops[1]) - float(tops[0]) > 80
@@ -75,7 +75,7 @@ def test_a_plane_has_a_heading() -> None:
 
 def test_a_group_hides_nothing() -> None:
     group = Artifact(id="g", artifact_kind="group", text="Group")
-    assert "of-node" not in "".join(artifact(group, (0.0, 0.0, 100.0, 80.0)))
+    assert "of-node" not in "".join(draw_artifact(group, (0.0, 0.0, 100.0, 80.0)))
 
 
 def test_what_nothing_shows_is_not_highlighted() -> None:

@@ -67,11 +67,11 @@ def test_silent_steps_beside_each_other_are_one_branch(order: list[list[str]]) -
 
 def _does_something(powl: Powl) -> bool:
     """Whether each loop does a visible step in every round."""
-    from orgflow.backends.powl.format import Loop, children
+    from orgflow.backends.powl.format import Loop, list_children
 
     if isinstance(powl, Loop) and () in language(powl.do, 3) and () in language(powl.redo, 3):
         return False
-    return all(_does_something(child) for child in children(powl))
+    return all(_does_something(child) for child in list_children(powl))
 
 
 CODE = """
