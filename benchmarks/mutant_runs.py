@@ -73,7 +73,7 @@ class _Player(LocalRunner):
 
     def request_of(self, run: Run) -> RunRequest:
         """What plays `run`. Raises `Unplayable`."""
-        return self._request(run)
+        return self._run_request(run)
 
 
 class Subject:

@@ -335,7 +335,7 @@ def test_layers(path: Path) -> None:
         ("orgflow.backends.javascript.feel_code", "orgflow.backends.n8n.emit.names", False),
         ("orgflow.frontends.n8n.workflow_reader", "orgflow.backends.javascript.identifiers", False),
         ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.format.document.Node", True),
-        ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.node_types.of", True),
+        ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.node_types.find_type", True),
         ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.emit.emitter", False),
         ("orgflow.backends.n8n.emit.emitter", "orgflow.backends.n8n.format.document", True),
         ("orgflow.compiler", "orgflow.evaluation.pmo", False),

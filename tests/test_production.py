@@ -324,7 +324,7 @@ def test_random_models_in_production(kinds: tuple[str, ...], engine: LocalEngine
         workflow: Any = runner.workflow
         executions = [
             stored(i, workflow, [(n.node, n.outputs, n.status, n.error) for n in ran.order])
-            for i, ran in enumerate(engine.run_many([runner._request(run) for run in runs]))
+            for i, ran in enumerate(engine.run_many([runner._run_request(run) for run in runs]))
         ]
         report = replayed(*executions, model=model)
         assert not report.edited

@@ -49,7 +49,7 @@ class Bodies:
             return Event(
                 position="start", definitions=_start_definitions(node), **_common_fields(node)
             )
-        if node.short == node_types.caller().name:
+        if node.short == node_types.calling_type().name:
             return self._read_call(node)
         match node.short:
             case "stopAndError":
@@ -76,7 +76,7 @@ class Bodies:
 
     def _read_call(self, node: SourceNode) -> CallActivity | Task:
         """A call; one that is not waited for is a message to the other workflow."""
-        if not node_types.caller().waits(node.parameters):
+        if not node_types.calling_type().waits(node.parameters):
             return _read_task(node).replace(task_type="send")
         each = node.parameters.get("mode") == "each"
         loop = Loop(kind="multi-instance", sequential=True) if each else None
@@ -111,7 +111,7 @@ def _common_fields(node: SourceNode, *, bound: bool = False) -> dict[str, Any]:
 
 
 def _read_task(node: SourceNode) -> Task:
-    codes = (node.parameters.get(name) for name in catalogue.scripts(node.short))
+    codes = (node.parameters.get(name) for name in catalogue.script_parameters(node.short))
     script = next((code for code in codes if isinstance(code, str)), None)
     return Task(
         task_type=_task_type(node),
@@ -158,7 +158,7 @@ def _start_definitions(node: SourceNode) -> tuple[EventDefinition, ...]:
 def _read_wait(node: SourceNode) -> Task | Event:
     """A form is work of a person; a call a message; either may have a limit in time."""
     p = node.parameters
-    resume = wait.resume(p)
+    resume = wait.resume_event(p)
     if resume == "form":
         return _read_task(node)
     if resume != "webhook":
@@ -172,4 +172,4 @@ def form_limit(node: SourceNode) -> EventDefinition | None:
     """The time limit of a Wait for a form, after which its input continues."""
     p = node.parameters
     limited = node.short == "wait" and not node.disabled and p.get("limitWaitTime") is True
-    return limit_timer(p) if limited and wait.resume(p) == "form" else None
+    return limit_timer(p) if limited and wait.resume_event(p) == "form" else None

@@ -71,7 +71,7 @@ class Bypasses:
         gone = {id(wire) for wire in self.wires}
         return [*(wire for wire in wires if id(wire) not in gone), *self.live]
 
-    def ways(self, node: SourceNode, outputs: Ways) -> Ways:
+    def bypass_ways(self, node: SourceNode, outputs: Ways) -> Ways:
         """The outputs of a node; for a split, its branches replace the output to them."""
         if node.place not in self.outlets:
             return outputs

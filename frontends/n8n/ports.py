@@ -44,7 +44,7 @@ def merge_join(node: Mapping[str, Any], version: float, inputs: Sequence[int]) -
         return Join("parallel")
     if node.get("alwaysOutputData") is True:  # an empty item stands in for what is missing
         return Join("inclusive")
-    needed = merge.needed(version, mapping(node.get("parameters")), inputs)
+    needed = merge.needed_inputs(version, mapping(node.get("parameters")), inputs)
     match needed:
         case "all":
             return Join("parallel")

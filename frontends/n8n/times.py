@@ -32,13 +32,13 @@ def duration_expression(amount: Any, unit: Any) -> Expression:
 
 def wait_timer(parameters: Mapping[str, Any], version: float) -> EventDefinition:
     """The timer of a Wait that resumes after an interval or at a moment."""
-    if wait.resume(parameters) == "specificTime":
+    if wait.resume_event(parameters) == "specificTime":
         moment = parameters.get("dateTime", "")
         if isinstance(moment, str) and not moment.startswith("="):
             return EventDefinition(kind="timer", timer="date", expression=Expression(text=moment))
         until = Expression(text=operand_text(moment), language=LANGUAGE)
         return EventDefinition(kind="timer", timer="date", expression=until)
-    spent = duration_expression(*wait.interval(version, parameters))
+    spent = duration_expression(*wait.wait_interval(version, parameters))
     return EventDefinition(kind="timer", timer="duration", expression=spent)
 
 
@@ -48,7 +48,7 @@ def limit_timer(parameters: Mapping[str, Any]) -> EventDefinition:
         moment = parameters.get("maxDateAndTime", "")
         until = Expression(text=operand_text(moment), language=LANGUAGE)
         return EventDefinition(kind="timer", timer="date", expression=until)
-    most = duration_expression(*wait.limit(parameters))
+    most = duration_expression(*wait.wait_limit(parameters))
     return EventDefinition(kind="timer", timer="duration", expression=most)
 
 
@@ -61,7 +61,9 @@ def schedule_timers(short: str, parameters: Mapping[str, Any]) -> tuple[EventDef
             return (EventDefinition(kind="timer", timer="duration", expression=at_once),)
         schedule = Expression(text=compact_json(parameters), language=LANGUAGE)
         return (EventDefinition(kind="timer", timer="cycle", expression=schedule),)
-    repeats = (_repeat_expression(repeat) for repeat in schedule_trigger.repeats(short, parameters))
+    repeats = (
+        _repeat_expression(repeat) for repeat in schedule_trigger.repeat_rules(short, parameters)
+    )
     timers = tuple(EventDefinition(kind="timer", timer="cycle", expression=e) for e in repeats)
     return timers or (EventDefinition(kind="timer", timer="cycle"),)
 

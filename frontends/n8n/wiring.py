@@ -95,7 +95,9 @@ class Wiring:
     def _outgoing_ways(self, node: SourceNode, out: list[Wire]) -> Ways:
         known = self.bypasses.outlets.get(node.place, {})
         wired = sorted({w.output for w in out if w.output not in known})
-        outputs = self.bypasses.ways(node, read_outputs(node.raw, node.short, node.version, wired))
+        outputs = self.bypasses.bypass_ways(
+            node, read_outputs(node.raw, node.short, node.version, wired)
+        )
         if node.short == "stopAndError" and not node.disabled:
             return Ways("one", {})
         return outputs

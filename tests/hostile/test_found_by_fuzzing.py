@@ -13,7 +13,7 @@ import pytest
 from bpmn_text import process
 from cli_cases import DEADLOCK
 from orgflow import compiler
-from orgflow.backends.n8n.engine_model.behaviour import behaviour
+from orgflow.backends.n8n.engine_model.behaviour import node_behaviour
 from orgflow.compilation.reading import load_model
 
 from orgflow_ir.model.source import SourceFile
@@ -159,7 +159,7 @@ PARAMETERS: list[tuple[str, float, Any]] = [
 @pytest.mark.parametrize(("kind", "version", "parameters"), PARAMETERS)
 def test_the_machine_takes_any_parameters(kind: str, version: float, parameters: Any) -> None:
     row = {"type": f"n8n-nodes-base.{kind}", "typeVersion": version, "parameters": parameters}
-    found = behaviour(row, 2, frozenset({"w"}))
+    found = node_behaviour(row, 2, frozenset({"w"}))
     if found.count is not None:
         found.count((1, 1))
     if found.choices is not None:
@@ -170,11 +170,11 @@ def test_the_machine_takes_any_parameters(kind: str, version: float, parameters:
 def test_ways_out_of_a_switch_come_in_the_order_of_its_outputs() -> None:
     row = {"type": "n8n-nodes-base.switch", "typeVersion": 3.2,
            "parameters": {"rules": {"values": [{}, {}]}}}  # fmt: skip
-    choices = behaviour(row, 2, frozenset()).choices
+    choices = node_behaviour(row, 2, frozenset()).choices
     assert choices is not None
     assert list(choices(2, 2)) == [(2, 0), (1, 1), (1, 0), (0, 2), (0, 1), (0, 0)]
     row["parameters"] = {"mode": "expression", "numberOutputs": 2}
-    choices = behaviour(row, 2, frozenset()).choices
+    choices = node_behaviour(row, 2, frozenset()).choices
     assert choices is not None
     assert list(choices(2, 2)) == [(2, 0), (1, 1), (0, 2)]
     assert list(choices(0, 2)) == [(0, 0)]

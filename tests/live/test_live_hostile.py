@@ -84,14 +84,14 @@ def test_hostile_texts_stay_texts(watching: Watching, number: int, registry: Reg
     # As it runs: two runs that take every branch, then a run into each stop.
     game = Game(model, Policy(once=True))
     runs = enumerate_runs(model, "P", max_runs=RUNS, game=game).runs
-    requests = [runner._request(run) for run in runs]
+    requests = [runner._run_request(run) for run in runs]
     spoken = stops(dict(runner.workflow))
     assert len(spoken) == len(pack)
     into = [_into_stop(requests[0], name) for name in sorted(requests[0].stubs or {})]
     played = runner.play_requests([*requests, *into])
     visible = runner.visible & {node.id for node in model.processes[0].nodes}
     for run, result in zip(runs, played, strict=False):
-        judged = judge(game, model.processes[0], run, runner._result(result), visible)
+        judged = judge(game, model.processes[0], run, runner._read_result(result), visible)
         assert judged.verdict == "equal", judged.divergence
     said = {run.error_node: run.error for run in played[len(runs) :]}
     assert said == spoken  # word by word: nothing in them was evaluated

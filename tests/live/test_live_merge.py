@@ -64,18 +64,18 @@ class Site:
         """Save a workflow as the editor does, and publish it, if it was."""
         body = {k: row[k] for k in ("name", "nodes", "connections", "settings", "versionId")}
         path = f"/rest/workflows/{row['id']}"
-        self.editor._call(self.editor._editor, "PATCH", path, body)
+        self.editor._call_api(self.editor._editor, "PATCH", path, body)
         if row.get("active"):
             self.server.publish(str(row["id"]))
             self.server.await_live(self.server.workflow(row["id"]), again=True)
 
     def archive(self, id: str, door: str = "archive") -> None:
-        self.editor._call(self.editor._editor, "POST", f"/rest/workflows/{id}/{door}")
+        self.editor._call_api(self.editor._editor, "POST", f"/rest/workflows/{id}/{door}")
 
     def duplicate(self, row: Json) -> str:
         """What the editor's "Duplicate" makes: the same nodes under another name."""
         body = {k: row[k] for k in ("nodes", "connections", "settings")}
-        made = self.editor._call(
+        made = self.editor._call_api(
             self.editor._editor, "POST", "/rest/workflows", {**body, "name": row["name"] + " copy"}
         )
         return str(made["data"]["id"])
@@ -120,14 +120,14 @@ def site(server_url: str, key: str, client: Any, tmp_path: Path) -> Iterator[Sit
 @pytest.fixture
 def credential(client: Any) -> Iterator[Json]:
     """A credential that the person has."""
-    made = client._call(
+    made = client._call_api(
         client._api,
         "POST",
         "/api/v1/credentials",
         {"name": "Kim", "type": "httpBasicAuth", "data": {"user": "kim", "password": "x"}},
     )
     yield {"httpBasicAuth": {"id": str(made["id"]), "name": "Kim"}}
-    client._call(client._api, "DELETE", f"/api/v1/credentials/{made['id']}")
+    client._call_api(client._api, "DELETE", f"/api/v1/credentials/{made['id']}")
 
 
 CHECK = "return [{ json: { ...$json, in_stock: $('Order received').first().json.body.stock } }];"

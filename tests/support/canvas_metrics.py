@@ -140,7 +140,7 @@ def measure(workflow: Json) -> Metrics:
 
 
 def _ports(workflow: Json, node: Json, side: str) -> int:
-    kind = node_types.of(short_type(node) or "")
+    kind = node_types.find_type(short_type(node) or "")
     if kind is None:
         return 1
     shape = kind.outputs if side == "out" else kind.inputs

@@ -60,7 +60,9 @@ def filled(workflow: Json) -> Json:
         if row["name"] in FILLED:
             fields = json.dumps(FILLED[row["name"]])
             text = f"return [{{ json: {{ ...$input.first().json, ...{fields} }} }}];"
-            parameters = code.visible(code.running(text))  # needed by n8n 1 without task runners
+            parameters = code.visible_code(
+                code.code_parameters(text)
+            )  # needed by n8n 1 without task runners
             row |= {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": parameters}
         elif short_type(row) == "wait" and "unit" in row["parameters"]:
             row["parameters"] = {"resume": "timeInterval", "amount": 0.1, "unit": "seconds"}

@@ -99,7 +99,7 @@ class Site:
         self.direct.update(workflow_id, body)
 
     def archive(self, workflow_id: str) -> None:
-        self.direct._call(self.direct._api, "POST", f"/api/v1/workflows/{workflow_id}/archive")
+        self.direct._call_api(self.direct._api, "POST", f"/api/v1/workflows/{workflow_id}/archive")
 
 
 def hook(name: str = "Order", path: str = "order", **more: Any) -> Json:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from model_simulation import Simulation, simulate
 from orgflow.backends.n8n.engine.runs import EngineRun
-from orgflow.backends.n8n.engine_model.config import Phase, Place, trimmed
+from orgflow.backends.n8n.engine_model.config import Phase, Place, trimmed_counts
 from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import (
     FAILS,
@@ -138,7 +138,9 @@ def compare(run: Simulation, record: Sequence[Recorded], status: str) -> Disagre
     for place, (visit, entry) in enumerate(zip(run.order, record, strict=False)):
         same = (visit.workflow, visit.node) == (entry.workflow, entry.node)
         stayed = visit.status == "waiting" and entry.stayed
-        if not same or not (stayed or trimmed(visit.outputs) == trimmed(entry.outputs)):
+        if not same or not (
+            stayed or trimmed_counts(visit.outputs) == trimmed_counts(entry.outputs)
+        ):
             return Disagreement(place, _text(entry), _visit_text(run, place))
         if (visit.status == "error") != entry.failed:
             return Disagreement(place, _text(entry), f"{_visit_text(run, place)} {visit.status}")

@@ -45,10 +45,12 @@ class ServerRunner(LocalRunner):
 
         def one(run: Run) -> RunResult:
             try:
-                request = self._request(run)
+                request = self._run_request(run)
             except Unplayable as error:
                 return RunResult("unplayable", error=str(error))
-            return self._result(engine_run(record(self._client, scenario(request), self._seconds)))
+            return self._read_result(
+                engine_run(record(self._client, scenario(request), self._seconds))
+            )
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             yield from pool.map(one, list(runs))

@@ -91,7 +91,7 @@ def production(
         edit(runner.workflow)
     runs = enumerate_runs(model, process).runs
     chosen = [rng.choice(runs) for _ in range(count)]
-    requests = [runner._request(run) for run in chosen]
+    requests = [runner._run_request(run) for run in chosen]
     found = []
     for identity, run in enumerate(engine.run_many(requests), 1):
         order = [(n.node, n.outputs, n.status, n.error) for n in run.order]

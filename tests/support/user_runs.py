@@ -235,7 +235,7 @@ def executions_of(client: Client) -> list[Json]:
     found: list[Json] = []
     tail = ""
     while True:
-        page = client._call(client._editor, "GET", f"/rest/executions?limit={_PAGE}{tail}")
+        page = client._call_api(client._editor, "GET", f"/rest/executions?limit={_PAGE}{tail}")
         rows = page["data"]["results"]
         found += rows
         if len(rows) < _PAGE:
@@ -265,7 +265,7 @@ def _script(row: Json, stub: Mapping[str, Any]) -> None:
         "  json: { ...item.json, ...(visits[$runIndex] ?? {}) },\n"
         "}));"
     )
-    parameters = code.visible(code.running(text))  # needed by n8n 1, harmless in n8n 2
+    parameters = code.visible_code(code.code_parameters(text))  # needed by n8n 1, harmless in n8n 2
     row |= {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": parameters}
 
 

@@ -493,7 +493,7 @@ def versions(registry: Registry) -> str:
     from orgflow.backends.n8n.engine.install import OVERRIDES
     from orgflow.backends.n8n.engine.node import MINIMUM_NODE
     from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
-    from orgflow.backends.n8n.node_types import described
+    from orgflow.backends.n8n.node_types import described_names
     from orgflow.backends.n8n.node_types.type_versions import type_versions
     from orgflow.backends.n8n.server.install import N8N_VERSION
 
@@ -521,7 +521,7 @@ def versions(registry: Registry) -> str:
                 f"`{name}`",
                 *(", ".join(f"{n:g}" for n in type_versions(name, v)) for v in KNOWN_VERSIONS),
             )
-            for name in described()
+            for name in described_names()
         ],
     )
     lines += ["", "## Python packages", ""]

@@ -334,7 +334,7 @@ def _is_offered(name: str, description: Mapping[str, Any]) -> bool:
         and description.get("inputs") == ["main"]
         and description.get("outputs") == ["main"]
         and name not in _OURS
-        and (node_types.of(name) is None or name in _DOES_WORK)
+        and (node_types.find_type(name) is None or name in _DOES_WORK)
         and name not in _RUNS_CODE
         and not known_types.looks_like_sub_node(f"{_PACKAGE}.{name}")
     )

@@ -90,7 +90,7 @@ class _Level(NamedTuple):
         """An object with the parameters that show at one level, and no other."""
         shown: dict[str, Schema] = {}
         required = []
-        for entry in self._visible(properties, given, parent):
+        for entry in self._visible_properties(properties, given, parent):
             if entry.get("type") in SILENT:
                 continue
             shown[entry["name"]] = self.value(entry, given.get(entry["name"]), given)
@@ -105,14 +105,14 @@ class _Level(NamedTuple):
 
     def value(self, entry: Property, given: Any, beside: Mapping[str, Any]) -> Schema:
         """The schema of one parameter, with what a person reads in the editor."""
-        schema = self._type(entry, given, beside)
+        schema = self._type_schema(entry, given, beside)
         words = [entry.get("displayName"), entry.get("description"), entry.get("hint")]
         text = ". ".join(plain_text(w) for w in words if isinstance(w, str) and w)
         if text:
             schema["description"] = text[:_MOST_WORDS]
         return schema
 
-    def _type(self, entry: Property, given: Any, beside: Mapping[str, Any]) -> Schema:
+    def _type_schema(self, entry: Property, given: Any, beside: Mapping[str, Any]) -> Schema:
         kind = entry.get("type")
         more = entry.get("typeOptions") or {}
         match kind:
@@ -126,13 +126,13 @@ class _Level(NamedTuple):
                     number["maximum"] = more["maxValue"]
                 return _list_schema(number, entry)
             case "options":
-                return _list_schema(self._choice(entry, beside), entry)
+                return _list_schema(self._choice_schema(entry, beside), entry)
             case "multiOptions":
-                return {"type": "array", "items": self._choice(entry, beside)}
+                return {"type": "array", "items": self._choice_schema(entry, beside)}
             case "collection":
-                return self._collection(entry, given)
+                return self._collection_schema(entry, given)
             case "fixedCollection":
-                return self._groups(entry, _as_mapping(given))
+                return self._group_schema(entry, _as_mapping(given))
             case "resourceMapper":
                 return _MAPPER | {}
             case "filter":
@@ -145,7 +145,7 @@ class _Level(NamedTuple):
                 return _locator_schema(entry)
         return _list_schema(dict(_TEXT), entry)
 
-    def _choice(self, entry: Property, beside: Mapping[str, Any]) -> Schema:
+    def _choice_schema(self, entry: Property, beside: Mapping[str, Any]) -> Schema:
         """One of the options that show; any text where only the account knows them."""
         if "loadOptionsMethod" in (entry.get("typeOptions") or {}) or "loadOptions" in (
             entry.get("typeOptions") or {}
@@ -155,7 +155,7 @@ class _Level(NamedTuple):
         values = [o["value"] for o in list_members(entry) if "value" in o and is_visible(o, place)]
         return {"enum": values} if values else dict(_TEXT)
 
-    def _collection(self, entry: Property, given: Any) -> Schema:
+    def _collection_schema(self, entry: Property, given: Any) -> Schema:
         if not is_list(entry):
             return self.object(list_members(entry), _as_mapping(given), "collection")
         each = [
@@ -163,7 +163,7 @@ class _Level(NamedTuple):
         ]
         return _items_schema(each, self.object(list_members(entry), {}, "collection"))
 
-    def _groups(self, entry: Property, given: Mapping[str, Any]) -> Schema:
+    def _group_schema(self, entry: Property, given: Mapping[str, Any]) -> Schema:
         """A `fixedCollection`: by the name of the group its parameters, or a list of them."""
         shown: dict[str, Schema] = {}
         place = Place(self.root, self.root, self.version)
@@ -183,7 +183,7 @@ class _Level(NamedTuple):
                 shown[group["name"]] = self.object(values, _as_mapping(inner), "fixedCollection")
         return {"type": "object", "properties": shown, "additionalProperties": False}
 
-    def _visible(
+    def _visible_properties(
         self, properties: Sequence[Property], given: Mapping[str, Any], parent: str | None
     ) -> Iterator[Property]:
         root = None if parent is None else self.root
@@ -197,7 +197,7 @@ class _Level(NamedTuple):
         before: str,
     ) -> Iterator[tuple[str, Property]]:
         """See `required_blanks`."""
-        for entry in self._visible(properties, given, parent):
+        for entry in self._visible_properties(properties, given, parent):
             name, path = entry["name"], f"{before}{entry['name']}"
             value = given.get(name)
             if entry.get("type") in SILENT:

@@ -14,7 +14,7 @@ from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.engine_model.flow import Node
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.node_decisions import Decision, decision_of
-from orgflow.backends.n8n.format.references import follow
+from orgflow.backends.n8n.format.references import follow_renames
 from orgflow.backends.n8n.format.workflow_document import Node as Step
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
@@ -50,7 +50,7 @@ class Decisions:
 def _read_decisions(flow: WorkflowDocument, renamed: Mapping[str, str]) -> dict[str, Decision]:
     decisions = {}
     for name, step in flow.steps.items():
-        decision = decision_of(step, follow(step.parameters, renamed))
+        decision = decision_of(step, follow_renames(step.parameters, renamed))
         if decision is not None:
             decisions[name] = decision
     return decisions
@@ -266,7 +266,7 @@ def _normalise_behaviour(
     for name, step in flow.steps.items():
         if name not in names:
             return None
-        parameters = parameters_of(step, follow(step.parameters, renamed))
+        parameters = parameters_of(step, follow_renames(step.parameters, renamed))
         numeric = int(name) if name.isdecimal() and len(name) < 11 else None
         steps[names[name]] = (step.type, step.version, parameters, read_flags(step), numeric)
     wires: dict[tuple[str, str], list[tuple[int, str, int]]] = {}

@@ -15,7 +15,7 @@ from orgflow.backends.n8n.diff.canonical import canonical_value, parameters_of, 
 from orgflow.backends.n8n.diff.decisions import Joint
 from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.format.matching import Matching
-from orgflow.backends.n8n.format.references import follow
+from orgflow.backends.n8n.format.references import follow_renames
 from orgflow.backends.n8n.format.workflow_document import Wire, WorkflowDocument
 
 from orgflow_ir.targets.comparison import Change, ChangeKind
@@ -118,7 +118,7 @@ def _body_changes(
         elif mine.version != its.version:
             versions = f"{mine.version:g}", f"{its.version:g}"
             yield Change("changed", "node", partner, "type version", *versions)
-        before = parameters_of(mine, follow(mine.parameters, renamed))
+        before = parameters_of(mine, follow_renames(mine.parameters, renamed))
         after = parameters_of(its, its.parameters)
         joint = decisions.joints.get(name)
         reported = joint is not None and bool(joint.changed)
@@ -199,10 +199,10 @@ class _Wires:
         after = Counter(new.wires)
         self.lost, self.won = before - after, after - before
         self.between: dict[str, str] = {}
-        self._fold(self.added, self.won, self.lost)
-        self._fold(list(self.marked), self.lost, self.won)
+        self._fold_nodes(self.added, self.won, self.lost)
+        self._fold_nodes(list(self.marked), self.lost, self.won)
 
-    def _fold(self, names: Sequence[str], own: Counter[Wire], direct: Counter[Wire]) -> None:
+    def _fold_nodes(self, names: Sequence[str], own: Counter[Wire], direct: Counter[Wire]) -> None:
         """Take the wires of nodes out of `own`, and out of `direct` the wires they were put into:
         each node is replaced by wires from what is before it to what is after it."""
         nodes = set(names)
@@ -215,8 +215,8 @@ class _Wires:
                 del own[wire]
         for name in names:
             sides = (
-                [self._shown(w.source) for w in into[name]],
-                [self._shown(w.target) for w in out[name]],
+                [self._shown_name(w.source) for w in into[name]],
+                [self._shown_name(w.target) for w in out[name]],
             )
             if any(sides):
                 self.between[name] = _changed_middle(*(list(dict.fromkeys(side)) for side in sides))
@@ -247,17 +247,17 @@ class _Wires:
     def changes(self) -> Iterator[Change]:
         """Wires that are new or gone."""
         for wire in sorted(+self.lost):
-            text = self._text(wire)
+            text = self._wire_text(wire)
             yield Change("removed", "connection", text, "", text, None)
         for wire in sorted(+self.won):
-            text = self._text(wire)
+            text = self._wire_text(wire)
             yield Change("added", "connection", text, "", None, text)
 
-    def _shown(self, name: str) -> str:
+    def _shown_name(self, name: str) -> str:
         """The name of a node, marked or not."""
         return self.marked.get(name, name)
 
-    def _text(self, wire: Wire) -> str:
+    def _wire_text(self, wire: Wire) -> str:
         kind = "" if wire.kind == "main" else f" ({wire.kind})"
         decision = self.decisions.new.get(wire.source)
         label = ""
@@ -266,7 +266,9 @@ class _Wires:
         elif wire.output:
             label = f" [output {wire.output}]"
         slot = f" input {wire.input}" if wire.input else ""
-        return f"{self._shown(wire.source)}{label} → {self._shown(wire.target)}{slot}{kind}"
+        return (
+            f"{self._shown_name(wire.source)}{label} → {self._shown_name(wire.target)}{slot}{kind}"
+        )
 
 
 def _short_type(full: str) -> str:
@@ -275,13 +277,13 @@ def _short_type(full: str) -> str:
 
 
 def _changed_middle(before: list[str], after: list[str]) -> str:
-    def some(names: list[str]) -> str:
+    def name_some(names: list[str]) -> str:
         text = ", ".join(f"`{n}`" for n in names[:3])
         return text + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
     if before and after:
-        return f"between {some(before)} and {some(after)}"
-    return f"after {some(before)}" if before else f"before {some(after)}"
+        return f"between {name_some(before)} and {name_some(after)}"
+    return f"after {name_some(before)}" if before else f"before {name_some(after)}"
 
 
 def _renumber_outputs(decisions: Decisions, matching: Matching[str]) -> dict[tuple[str, int], int]:

@@ -44,9 +44,9 @@ class Joint(NamedTuple):
     new: Decision
     changed: tuple[ChangedCondition, ...] = ()
 
-    def ways(self, items: int) -> tuple[tuple[Way, ...], bool]:
+    def joint_ways(self, items: int) -> tuple[tuple[Way, ...], bool]:
         """Every possible decision about this number of items, and whether some were omitted."""
-        cases, cut = self._cases()
+        cases, cut = self._list_cases()
         outcomes: dict[Way, None] = {}
         spread = itertools.combinations_with_replacement(cases, items)
         for number, chosen in enumerate(spread):
@@ -63,7 +63,7 @@ class Joint(NamedTuple):
             outcomes.setdefault(way)
         return tuple(outcomes), cut
 
-    def _cases(self) -> tuple[list[tuple[tuple[int, ...], tuple[int, ...]]], bool]:
+    def _list_cases(self) -> tuple[list[tuple[tuple[int, ...], tuple[int, ...]]], bool]:
         """What one item may do: pairs of outputs taken, each once.
 
         Where both versions take the first rule that holds, two true atoms are enough to show every

@@ -18,7 +18,7 @@ from orgflow.backends.n8n.format.matching import (
     Matching,
     Side,
     by_name,
-    match,
+    match_nodes,
 )
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
@@ -105,7 +105,7 @@ def match_versions(old: WorkflowDocument, new: WorkflowDocument) -> Matching[str
     """The nodes of two versions, matched."""
     mine, its = (Side(flow.steps, flow.wires, flow.map) for flow in (old, new))
     neighbours = ByNeighbours[str](lambda node: node.type)
-    return match(mine, its, by=(by_name, BY_MAP, BY_NOTES, BY_ID, neighbours))
+    return match_nodes(mine, its, by=(by_name, BY_MAP, BY_NOTES, BY_ID, neighbours))
 
 
 def _read_workflows(source: SourceFile, ctx: PassContext) -> tuple[WorkflowDocument, ...] | None:

@@ -72,18 +72,20 @@ class Walk:
             self.explorer.start((self.old.start(first), self.new.start(other)))
         for state in self.explorer.pending():
             try:
-                self._expand(state)
-            except _Different as found:
+                self._expand_state(state)
+            except _Different as difference:
                 before = (row for rows in self.explorer.way() for row in rows)
                 looked_at = self.explorer.looked_at
-                return Behaviour("different", looked_at, found.reason, (*before, *found.rows))
+                return Behaviour(
+                    "different", looked_at, difference.reason, (*before, *difference.rows)
+                )
         if self.explorer.bounded:
             self.cut = f"{self.limit} configurations were explored"
         if self.old.left_out or self.new.left_out:
             self.cut = self.cut or "a node has more possible outcomes than are explored"
         return Behaviour("bounded" if self.cut else "same", self.explorer.looked_at, self.cut)
 
-    def _go(self, first: Config, other: Config, rows: tuple[Row, ...]) -> None:
+    def _visit(self, first: Config, other: Config, rows: tuple[Row, ...]) -> None:
         after = (first, other)
         if after in self.explorer:
             return
@@ -92,7 +94,7 @@ class Walk:
             return
         self.explorer.reach(after, rows)
 
-    def _expand(self, state: State) -> None:
+    def _expand_state(self, state: State) -> None:
         first, other = self.old.settle(state[0]), self.new.settle(state[1])
         rows = (*(Row(n, "") for n in first.ran), *(Row("", n) for n in other.ran))
         if first.endless or other.endless:
@@ -116,10 +118,10 @@ class Walk:
                 a = self.old.machine.step(a, self.old.hidden(a)[0])
             else:
                 b = self.new.machine.step(b, self.new.hidden(b)[0])
-            self._go(a, b, rows)
+            self._visit(a, b, rows)
             return
         self._check_nodes(a, b, rows)
-        self._move(a, b, rows)
+        self._move_both(a, b, rows)
 
     def _choose_hidden(self, side: Side, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
         config = a if side is self.old else b
@@ -135,9 +137,9 @@ class Walk:
             text = _wire_text(node.name, decision.label(outputs) if decision is not None else "")
             after = side.machine.step(config, outcome)
             if side is self.old:
-                self._go(after, b, (*rows, Row(text, "")))
+                self._visit(after, b, (*rows, Row(text, "")))
             else:
-                self._go(a, after, (*rows, Row("", text)))
+                self._visit(a, after, (*rows, Row("", text)))
 
     def _check_ends(self, a: Config, b: Config, rows: tuple[Row, ...]) -> bool:
         """False where both have ended as they should."""
@@ -187,7 +189,7 @@ class Walk:
             reason = f"`{its.name}` receives {old} in the old workflow and {new} in the new one"
             raise _Different(reason, *rows, last)
 
-    def _move(self, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
+    def _move_both(self, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
         mine, its, key = self.old.node(a), self.new.node(b), self.old.key(a)
         assert mine is not None
         assert its is not None
@@ -203,7 +205,7 @@ class Walk:
             row = Row(_wire_text(mine.name, both.old_label), _wire_text(its.name, both.new_label))
             resumed = self.old.phase(a) is not Phase.READY
             shown = rows if resumed and not both.old_label else (*rows, row)
-            self._go(
+            self._visit(
                 self.old.machine.step(a, both.old),
                 self.new.machine.step(b, both.new),
                 shown,

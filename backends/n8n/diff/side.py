@@ -75,11 +75,11 @@ class Side:
         node = self.machine.node_at(config)
         if node is None:
             return "ended"
-        if self.keys.get(node.name) is None or self._skips(config, node):
+        if self.keys.get(node.name) is None or self._skips_node(config, node):
             return "hidden"
         return "visible"
 
-    def _skips(self, config: Config, node: Node) -> bool:
+    def _skips_node(self, config: Config, node: Node) -> bool:
         """Without any item n8n leaves no trace of the node."""
         return (
             self.phase(config) is Phase.READY
@@ -119,7 +119,7 @@ class Side:
             return tuple(
                 Emits(counts) for counts in spread_items(behaviour.outputs or 1, inputs[0])
             )
-        choices, cut = Joint(decision, decision).ways(inputs[0])
+        choices, cut = Joint(decision, decision).joint_ways(inputs[0])
         self.left_out |= cut
         return tuple(Emits(handed_on(node, way.old)) for way in choices)
 

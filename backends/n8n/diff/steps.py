@@ -20,7 +20,7 @@ from orgflow.backends.n8n.engine_model import (
     Resumes,
 )
 from orgflow.backends.n8n.engine_model.choices import handed_on
-from orgflow.backends.n8n.engine_model.config import trimmed
+from orgflow.backends.n8n.engine_model.config import trimmed_counts
 from orgflow.backends.n8n.engine_model.flow import Node
 
 
@@ -70,7 +70,7 @@ def joint_moves(
     inputs = (old.inputs(first), new.inputs(other))
     failing = tuple(_joint_failures(mine, inputs[0], its, inputs[1]))
     if joint is not None:
-        choices, cut = joint.ways(inputs[0][0])
+        choices, cut = joint.joint_ways(inputs[0][0])
         both = tuple(
             Both(
                 Emits(handed_on(mine, w.old)),
@@ -125,7 +125,7 @@ def _one_decides(
     fixed = _plain_outcome(its if decides_old else mine)
     options: list[tuple[Outcome, str]] = []
     if single is not None:
-        for way in single.ways(inputs[0])[0]:
+        for way in single.joint_ways(inputs[0])[0]:
             options.append((Emits(handed_on(node, way.old)), way.old_label))
     elif (node.behaviour.outputs or 1) <= 1:
         options.append((Emits(handed_on(node, (inputs[0],))), ""))
@@ -189,4 +189,4 @@ def same_items(mine: Node, given: Counts, its: Node, its_given: Counts) -> bool:
     is compared at the next node."""
     if "merge" in (_wait_kind(mine), _wait_kind(its)):
         return True
-    return trimmed(given) == trimmed(its_given)
+    return trimmed_counts(given) == trimmed_counts(its_given)

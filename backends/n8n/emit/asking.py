@@ -12,7 +12,7 @@ from orgflow.backends.n8n.emit import forms
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.node_types import send_and_wait
-from orgflow.backends.n8n.node_types.conditions import expression
+from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.plan.target_options import INBOX, SENDER
 
 from orgflow_ir.model import Task
@@ -119,7 +119,7 @@ def _titled(title: str, description: str) -> str:
     if not description.startswith("="):
         return f"{title}\n\n{description}" if description else title
     code = description.removeprefix("={{").removesuffix("}}").strip()
-    return expression(f'[{js_string(title)}, {code}].filter((o) => o !== "").join("\\n\\n")')
+    return make_expression(f'[{js_string(title)}, {code}].filter((o) => o !== "").join("\\n\\n")')
 
 
 def _with_breaks(message: str) -> str:
@@ -127,7 +127,7 @@ def _with_breaks(message: str) -> str:
     if not message.startswith("="):
         return message.replace("\n", "<br/>")
     code = message.removeprefix("={{").removesuffix("}}").strip()
-    return expression(f'({code}).replace(/\\n/g, "<br/>")')
+    return make_expression(f'({code}).replace(/\\n/g, "<br/>")')
 
 
 _ADDRESSED = ("assignee", "candidate_users")
@@ -148,7 +148,7 @@ def _address(said: About | None, inputs: str, inbox: str) -> str:
     if first not in said.computed:
         return _fixed_address(said, inbox)
     node = f"$({quote_node(inputs)}).first().json.{ABOUT}"
-    return expression(
+    return make_expression(
         f'((v) => v.includes("@") ? v : {js_string(_fixed_address(said, inbox))})'
         f'([].concat(({node} ?? {{}}).{first} ?? "").join(", "))'
     )

@@ -165,14 +165,14 @@ def write_work(compiled: CompiledScope) -> None:
 
         inputs, outputs = HelperKey(element, "inputs"), HelperKey(element, "outputs")
         if work.steps is not None and graph.nodes[element].type == "code":
-            graph.nodes[element].parameters = code.running(
+            graph.nodes[element].parameters = code.code_parameters(
                 work_code(work.statements, unset, caught=hands_variables(element, compiled))
             )
         if inputs in graph.nodes:
             key = request_key(work.act, element)
             caught = hands_variables(element, compiled)
             written = work_code(work.before, unset, keep_locals=True, key=key, caught=caught)
-            graph.nodes[inputs].parameters = code.running(written)
+            graph.nodes[inputs].parameters = code.code_parameters(written)
         if outputs in graph.nodes:
             given = graph.nodes[inputs].name if inputs in graph.nodes else None
             before = compiled.carried.before.get(element) if compiled.carried is not None else None
@@ -196,7 +196,7 @@ def write_work(compiled: CompiledScope) -> None:
                 given=None if given is None else f"$({quote_node(given)}).first().json",
                 answers=None if form is None else _answers(form, work),
             )
-            graph.nodes[outputs].parameters = code.running(written)
+            graph.nodes[outputs].parameters = code.code_parameters(written)
 
 
 def _write_mappings(element: str, compiled: CompiledScope) -> None:
@@ -216,4 +216,4 @@ def _write_mappings(element: str, compiled: CompiledScope) -> None:
                 return unset_text(name, element, node, compiled, itself=itself)
 
             code_of = mapping_code(values, unset, every=every)
-            graph.nodes[key].parameters = code.running(code_of)
+            graph.nodes[key].parameters = code.code_parameters(code_of)

@@ -21,7 +21,7 @@ from orgflow.backends.n8n.emit.known_types import known_types
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import read_field
 from orgflow.backends.n8n.node_types import if_, stop_and_error, switch
-from orgflow.backends.n8n.node_types.conditions import equals, expression, is_true
+from orgflow.backends.n8n.node_types.conditions import equals_condition, is_true, make_expression
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event
@@ -58,7 +58,7 @@ def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
     if unset:
         rules.insert(0, (is_true(unset, f"{node.key}/unset"), NEVER_SET))
     if len(rules) == 1:
-        node.type, node.parameters = "if", if_.testing(rules[0][0])
+        node.type, node.parameters = "if", if_.test_parameters(rules[0][0])
     else:
         fallback = plain(default.flow.name) or "otherwise" if default else "no branch fits"
         node.type = "switch"
@@ -78,7 +78,7 @@ def condition(
 ) -> dict[str, Any]:
     """The n8n condition of a branch."""
     if branch.kind == "value" and not decision.several:
-        return equals(_variable(decision, compiled), branch.value, seed)
+        return equals_condition(_variable(decision, compiled), branch.value, seed)
     test = _test(decision, branch, compiled)
     if (
         decision.several
@@ -210,7 +210,7 @@ def _stop(decision: Decision, compiled: CompiledScope, ports: list[Port]) -> Non
         key,
         f"Stop: {node.name}",
         "stopAndError",
-        stop_and_error.saying(_stop_text(decision, compiled)),
+        stop_and_error.stop_parameters(_stop_text(decision, compiled)),
         element=decision.gateway.id,
         role="stop",
     )
@@ -227,7 +227,7 @@ def _stop_text(decision: Decision, compiled: CompiledScope) -> str:
     if not others:
         return last
     tests = "".join(f"{test} ? {js_string(text)} : " for test, text in others)
-    return expression(tests + js_string(last))
+    return make_expression(tests + js_string(last))
 
 
 def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[str, str]]:
@@ -312,7 +312,7 @@ class _Bypass:
                 every=False,
             )
         else:
-            node.type, node.parameters = "if", if_.testing(some)
+            node.type, node.parameters = "if", if_.test_parameters(some)
         first = 1 if unset else 0
         yes, no = Port(node.key, first), Port(node.key, first + 1)
         for index, branch in enumerate(chosen):
@@ -321,7 +321,7 @@ class _Bypass:
                 key,
                 f"{branch.value}?",
                 "if",
-                if_.testing(condition(d, branch, e, str(key))),
+                if_.test_parameters(condition(d, branch, e, str(key))),
                 element=d.gateway.id,
                 role="branch",
             )

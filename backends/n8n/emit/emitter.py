@@ -516,7 +516,7 @@ class _Emitter:
         if isinstance(caller, CallActivity) and not states_data(caller):
             self._report_unstated(caller)
         said = notes.call(caller, called.title)
-        made = execute_workflow.NODE.name, execute_workflow.calling(called.workflow_id)
+        made = execute_workflow.NODE.name, execute_workflow.call_parameters(called.workflow_id)
         self._calling(caller, made, said)
 
     def _stub_call(self, task: Task) -> bool:
@@ -607,7 +607,7 @@ class _Emitter:
             key,
             f"Stop: {label}",
             "stopAndError",
-            stop_and_error.saying(plain(reason)),
+            stop_and_error.stop_parameters(plain(reason)),
             element=stub.id,
             role="stub",
         )
@@ -688,12 +688,12 @@ class _Emitter:
         """In front of a form that a run may come to again a node that counts, so that the page of
         an earlier round answers nothing; its name."""
         from orgflow.backends.n8n.emit.forms import ROUND
-        from orgflow.backends.n8n.node_types.conditions import expression
+        from orgflow.backends.n8n.node_types.conditions import make_expression
 
         key = HelperKey(task.id, "round")
-        fields = [(ROUND, expression("$runIndex"), "number")]
+        fields = [(ROUND, make_expression("$runIndex"), "number")]
         name = f"{task.name or task.id} round"
-        parameters = set_.assigning(fields, str(key))
+        parameters = set_.assign_parameters(fields, str(key))
         node = self.workflow_graph.add(key, name, "set", parameters, element=task.id, role="round")
         node.notes.append(
             "Counts the iterations, so that the page of an earlier iteration has no effect."
@@ -716,7 +716,7 @@ class _Emitter:
                 HelperKey(task, "guard"),
                 f"{name} answered?",
                 if_.NODE.name,
-                if_.testing(is_true(code, f"{task}/guard")),
+                if_.test_parameters(is_true(code, f"{task}/guard")),
                 element=task,
                 role="guard",
             )
@@ -793,7 +793,7 @@ class _Emitter:
             kind, parameters = "wait", wait.for_call(suffix)
         else:
             kind = "set" if fields else "noOp"
-            parameters = set_.assigning(fields, task.id) if fields else {}
+            parameters = set_.assign_parameters(fields, task.id) if fields else {}
         node = self.workflow_graph.add(
             task.id, task.name, kind, parameters, element=task.id, webhook=awaited
         )
@@ -832,7 +832,7 @@ class _Emitter:
         self.e.named_work[task.id] = found
         first = executable_processes(self.scope.model)[0]
         called = found.scope(self.scope.model, first)
-        return execute_workflow.NODE.name, execute_workflow.calling(called.workflow_id)
+        return execute_workflow.NODE.name, execute_workflow.call_parameters(called.workflow_id)
 
     def _before(self, element: str, name: str, said: list[str]) -> None:
         """A node in front of an element that computes what it is given."""
@@ -920,7 +920,10 @@ class _Emitter:
         elif event.position == "end" and event.trigger == "error":
             from orgflow.backends.n8n.node_types import stop_and_error
 
-            kind, parameters = "stopAndError", stop_and_error.saying(self._error_text(definition))
+            kind, parameters = (
+                "stopAndError",
+                stop_and_error.stop_parameters(self._error_text(definition)),
+            )
         node = self.workflow_graph.add(
             event.id,
             event.name or _event_words(event),
@@ -1121,7 +1124,7 @@ class _Emitter:
                 key,
                 f"Decide: {name}",
                 "set",
-                set_.assigning(_fields(decision), str(key)),
+                set_.assign_parameters(_fields(decision), str(key)),
                 element=gateway.id,
                 role="decide",
             )

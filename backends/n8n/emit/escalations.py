@@ -24,7 +24,7 @@ from orgflow.backends.n8n.emit.graph import (
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.node_types import if_, set_, switch
-from orgflow.backends.n8n.node_types.conditions import expression, is_true
+from orgflow.backends.n8n.node_types.conditions import is_true, make_expression
 
 from orgflow_ir.flow.nets.escalations import (
     CaughtEscalation,
@@ -84,7 +84,7 @@ def wire_escalations(compiled: CompiledScope) -> None:
             rules.append((is_true(goes_on, f"{key}/completed"), "completed"))
         single = len(rules) == 1
         parameters = (
-            if_.testing(rules[0][0])
+            if_.test_parameters(rules[0][0])
             if single
             else switch.by_rules(
                 rules, fallback=None if found.several else "completed", every=found.several
@@ -134,17 +134,19 @@ def return_escalations(compiled: CompiledScope) -> None:
     for key in _ends(compiled):
         node = graph.nodes[key]
         itself = node.type == "noOp" and node.role == "element"
-        thrown = expression(f"[{', '.join(_thrown(by_first, key if itself else None, graph))}]")
+        thrown = make_expression(
+            f"[{', '.join(_thrown(by_first, key if itself else None, graph))}]"
+        )
         fields = [(THROWN, thrown, "array")]
         if itself:
-            node.type, node.parameters = "set", set_.assigning(fields, str(key))
+            node.type, node.parameters = "set", set_.assign_parameters(fields, str(key))
             made = node
         else:
             made = graph.add(
                 HelperKey(key, "thrown"),
                 f"{node.name} returns",
                 "set",
-                set_.assigning(fields, f"{key}/thrown"),
+                set_.assign_parameters(fields, f"{key}/thrown"),
                 element=node.element,
                 role="thrown",
             )

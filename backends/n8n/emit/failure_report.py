@@ -47,7 +47,9 @@ def write_failures(errors: CompiledProcess, compiled: Iterable[CompiledProcess])
     graph = errors.root.workflow_graph
     key = HelperKey(_TELL, "inputs")
     found = graph.add(key, "What failed", code.NODE.name, {}, element=_TELL, role="inputs")
-    found.parameters = code.running(_failure_code(one for p in compiled for one in p.scopes))
+    found.parameters = code.code_parameters(
+        _failure_code(one for p in compiled for one in p.scopes)
+    )
     found.notes.append("Reports the failure in the terms of the model.")
     graph.wires = Wires(
         {

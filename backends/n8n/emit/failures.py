@@ -11,7 +11,7 @@ from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import HelperKey, Port, Role
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, set_, stop_and_error, switch
-from orgflow.backends.n8n.node_types.conditions import expression, is_true
+from orgflow.backends.n8n.node_types.conditions import is_true, make_expression
 
 from orgflow_ir.flow.nets.failures import CaughtError, caught_errors
 from orgflow_ir.model import CallActivity, Event, Task
@@ -67,15 +67,15 @@ def _fields_of(event: Event) -> Iterator[tuple[str, str]]:
 
 def keeping_the_error(event: Event) -> dict[str, Any]:
     """Parameters of the node of a boundary event."""
-    fields = [(name, expression(code), "string") for name, code in _fields_of(event)]
-    return set_.assigning(fields, event.id)
+    fields = [(name, make_expression(code), "string") for name, code in _fields_of(event)]
+    return set_.assign_parameters(fields, event.id)
 
 
 def _with_the_variables(event: Event) -> dict[str, Any]:
     """As `keeping_the_error`, where the failed item may have the variables under `message`."""
     fields = ", ".join(f"{property_name(name)}: {code}" for name, code in _fields_of(event))
     item = '(typeof $json.message === "object" ? $json.message : $json)'
-    return set_.writing(expression(f"({{ ...{item}, {fields} }})"), keep=False)
+    return set_.write_parameters(make_expression(f"({{ ...{item}, {fields} }})"), keep=False)
 
 
 def hands_variables(host: str, compiled: CompiledScope) -> bool:
@@ -144,7 +144,7 @@ def wire_failures(compiled: CompiledScope) -> None:
             coded, rest = [*coded, rest], None
         single = len(rules) == 1
         parameters = (
-            if_.testing(rules[0][0])
+            if_.test_parameters(rules[0][0])
             if single
             else switch.by_rules(rules, fallback="any other error", every=False)
         )
@@ -169,7 +169,7 @@ def wire_failures(compiled: CompiledScope) -> None:
             stop,
             f"Stop: error of {node.name}",
             "stopAndError",
-            stop_and_error.saying(expression(_MESSAGE)),
+            stop_and_error.stop_parameters(make_expression(_MESSAGE)),
             element=host,
             role="stop",
         )

@@ -18,7 +18,7 @@ from orgflow.backends.n8n.emit.names import field_name, is_refused, plain
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.format import form_fields
 from orgflow.backends.n8n.node_types import send_and_wait
-from orgflow.backends.n8n.node_types.conditions import expression
+from orgflow.backends.n8n.node_types.conditions import make_expression
 
 from orgflow_ir.facts.notes import own_text
 from orgflow_ir.model import Event, Lane, Node, Task
@@ -89,21 +89,25 @@ class FormField(NamedTuple):
             default = NO
         match asked.type:
             case "choice" | "boolean":
-                return form_fields.field(
+                return form_fields.form_field(
                     self.label, "dropdown", options=texts, required=required, default=default
                 )
             case "choices":
-                return form_fields.field(self.label, "checkbox", options=texts, required=required)
+                return form_fields.form_field(
+                    self.label, "checkbox", options=texts, required=required
+                )
             case "date":
-                return form_fields.field(self.label, "date", required=required, default=default)
+                return form_fields.form_field(
+                    self.label, "date", required=required, default=default
+                )
             case "number" | "whole" if required:
-                return form_fields.field(self.label, "number", required=True, default=default)
+                return form_fields.form_field(self.label, "number", required=True, default=default)
             case "number" | "whole":
                 hint = "a whole number" if asked.type == "whole" else "a number, such as 12.5"
-                return form_fields.field(self.label, "text", default=default, placeholder=hint)
+                return form_fields.form_field(self.label, "text", default=default, placeholder=hint)
             case _:
                 entry: form_fields.Entry = "textarea" if asked.type == "lines" else "text"
-                return form_fields.field(self.label, entry, required=required, default=default)
+                return form_fields.form_field(self.label, entry, required=required, default=default)
 
     @property
     def code(self) -> str:
@@ -290,7 +294,7 @@ class TaskForm(NamedTuple):
 
     def hidden(self, counter: str) -> str:
         """The identification of its page: static, or an expression if it is reached again."""
-        return expression(self._page(counter)) if self.again else self.page
+        return make_expression(self._page(counter)) if self.again else self.page
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -596,9 +600,9 @@ def fields_of(
         else:
             continue
         if code:
-            row["defaultValue"] = expression(code)
+            row["defaultValue"] = make_expression(code)
     if form.page:
-        rows.append(form_fields.hidden(PAGE, form.hidden(counter)))
+        rows.append(form_fields.hidden_field(PAGE, form.hidden(counter)))
     return rows
 
 
@@ -682,7 +686,7 @@ def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -
     given = [name for name in inputs if page.said is not None and page.said.inputs[name] is None]
     if not form.shown and not given and not (page.said is not None and page.said.computed):
         return text
-    return expression(_with_computed(text, form, page, given, sent))
+    return make_expression(_with_computed(text, form, page, given, sent))
 
 
 def _only_shown(form: TaskForm, said: About) -> list[str]:

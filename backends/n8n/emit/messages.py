@@ -9,7 +9,7 @@ from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit.emission_rules import SettingNeeded
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.outside import OutsideNode, outside_node
-from orgflow.backends.n8n.node_types.conditions import expression
+from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.plan.target_options import REQUEST
 
 from orgflow_ir.gaps import has_implementation
@@ -70,7 +70,7 @@ def request_of(element: Task | Event, model: Model, ctx: PassContext, base: str)
         sendBody=True,
         contentType="raw",
         rawContentType="application/json",
-        body=expression(_BODY.format(kind=kind, name=js_string(name), sent=js_string(SENT))),
+        body=make_expression(_BODY.format(kind=kind, name=js_string(name), sent=js_string(SENT))),
     )
     said = f"the model does not define the address for the {kind} `{name}`"
     if not known and not any(d.message == said for d in ctx.diagnostics):

@@ -16,7 +16,7 @@ from orgflow.backends.n8n.emit.parallel import report_parallel
 from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.emit.workflow import build, model_hash
 from orgflow.backends.n8n.emit.workflow_check import check_workflow
-from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
 from orgflow.backends.n8n.plan.target_options import version_of
 
@@ -143,7 +143,7 @@ def emit_files(
         list_named_work(names, f"{next(iter(names), '').removesuffix('.json')}-") if listed else ()
     )
     return Emitted(
-        tuple(Artifact(path, dumps(scope.workflow)) for path, scope in names.items()),
+        tuple(Artifact(path, dump_json(scope.workflow)) for path, scope in names.items()),
         SourceMap(model, lambda: _list_parts(names)),
         {process.process.id: process for process in compiled},
         (*bases, *work),

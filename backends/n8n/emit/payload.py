@@ -10,7 +10,7 @@ from orgflow.backends.javascript.literals import js_string, property_of
 from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, Port, Wires
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, respond_to_webhook
-from orgflow.backends.n8n.node_types.conditions import expression, is_true
+from orgflow.backends.n8n.node_types.conditions import is_true, make_expression
 
 from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.model import Task
@@ -196,7 +196,7 @@ def check_payload(compiled: CompiledScope, start: NodeKey) -> None:
         check,
         f"{trigger.name}: complete?",
         if_.NODE.name,
-        if_.testing(is_true(f"({problems}).length === 0", str(check))),
+        if_.test_parameters(is_true(f"({problems}).length === 0", str(check))),
         element=trigger.element,
         role="check",
         notes=[f"A call must contain {', '.join(map(_words, fields))}."],
@@ -206,7 +206,7 @@ def check_payload(compiled: CompiledScope, start: NodeKey) -> None:
         accept,
         f"{trigger.name}: accepted",
         respond_to_webhook.NODE.name,
-        respond_to_webhook.answering(200, expression(started)),
+        respond_to_webhook.answer_parameters(200, make_expression(started)),
         element=trigger.element,
         role="check",
     )
@@ -215,7 +215,7 @@ def check_payload(compiled: CompiledScope, start: NodeKey) -> None:
         refuse,
         f"{trigger.name}: refused",
         respond_to_webhook.NODE.name,
-        respond_to_webhook.answering(400, expression(refused)),
+        respond_to_webhook.answer_parameters(400, make_expression(refused)),
         element=trigger.element,
         role="check",
     )

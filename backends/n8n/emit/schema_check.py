@@ -16,7 +16,7 @@ from jsonschema.protocols import Validator
 from orgflow.backends.n8n.emit.workflow_check import Form, Problem, pointer
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
-from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.node_types import described_names
 from orgflow.backends.n8n.node_types.type_versions import type_versions
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
@@ -52,7 +52,7 @@ def _nodes(workflow: object, version: N8nVersion) -> Iterator[Problem]:
             continue
         short = short_type(node) or ""
         # Other types and versions are reported by `check_workflow`.
-        if short in described() and node.get("typeVersion") in type_versions(short, version):
+        if short in described_names() and node.get("typeVersion") in type_versions(short, version):
             for problem in check_schema(node, f"nodes/{short}", at=pointer("nodes", number)):
                 message = f"`{node.get('name')}`: {problem.message}"
                 yield Problem(problem.path, message, "parameters")

@@ -56,7 +56,7 @@ def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
         role = node.role if own or node.role not in ("element", "trigger") else "made"
         if element is None:
             role = node.role
-        kind, empty = node_types.label(node.type), _is_empty(node, element, compiled)
+        kind, empty = node_types.type_label(node.type), _is_empty(node, element, compiled)
         yield Part(path, place, role, elements, name, kind, process, empty)
 
 

@@ -22,7 +22,7 @@ from orgflow.backends.n8n.emit.model_compilation import finish_processes
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.scopes import MOST_NAME, Together, for_others
 from orgflow.backends.n8n.emit.variables import handed_back
-from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.shape import workflow_shape
 
 from orgflow_ir.diagnostics import Severity
@@ -168,7 +168,7 @@ def _are_same(
     """Whether a process became the same workflows in all models, `but_calls` whatever they call."""
     shapes = set()
     for place in places:
-        found = [workflow_shape(dumps(one.workflow)) for one in _at(place, again).scopes]
+        found = [workflow_shape(dump_json(one.workflow)) for one in _at(place, again).scopes]
         shapes.add(tuple(re.sub(_CALL, "", one) if but_calls else one for one in found))
     return len(shapes) == 1
 

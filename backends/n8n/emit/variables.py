@@ -34,7 +34,7 @@ from orgflow.backends.n8n.emit.graph import (
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.node_types import code, send_and_wait, set_
-from orgflow.backends.n8n.node_types.conditions import expression
+from orgflow.backends.n8n.node_types.conditions import make_expression
 
 from orgflow_ir.flow.control_flow.calls import (
     called_from,
@@ -495,7 +495,7 @@ class _Carrier:
 
     def _fill_start(self, key: NodeKey) -> None:
         added = self.graph.nodes[HelperKey(key, "data")]
-        added.parameters = set_.writing(expression("$json.body ?? $json"), keep=False)
+        added.parameters = set_.write_parameters(make_expression("$json.body ?? $json"), keep=False)
         added.notes.append(
             "Passes the received data on as the item, so that its fields are variables."
         )
@@ -516,7 +516,7 @@ class _Carrier:
         if own:  # what only the step was given is no variable behind it
             rest = f"Object.entries($json).filter((one) => !{json.dumps(own)}.includes(one[0]))"
             body = f"({{ ...Object.fromEntries({rest}), ...{body} }})"
-        added.parameters = set_.writing(expression(body), keep=not own)
+        added.parameters = set_.write_parameters(make_expression(body), keep=not own)
         advice = " To read it from elsewhere, edit its line here."
         added.notes.append(
             f"Keeps {_list_names(names)}: a field with such a name from “{step.name}” is the new "
@@ -559,7 +559,9 @@ class _Carrier:
                 )
             body = "((answers, was) => ({ " + ",\n ".join(values) + f" }}))({answers},\n {was})"
         dotted = any("." in n or "[" in n for n in names)
-        added.parameters = set_.writing(expression(body), keep=False, literal_names=dotted)
+        added.parameters = set_.write_parameters(
+            make_expression(body), keep=False, literal_names=dotted
+        )
         asked = (f.asked for f in fields if f.asked.variable not in form.inside)
         variables = [".".join(one.path) for one in asked]
         added.notes.append(
@@ -662,7 +664,7 @@ class _Carrier:
         inside = ",\n ".join(
             (*values, f"{self.count}: {{ ...$json.{self.count}, {', '.join(counts)} }}")
         )
-        added.parameters = set_.writing(expression(f"({{ {inside} }})"))
+        added.parameters = set_.write_parameters(make_expression(f"({{ {inside} }})"))
         added.notes.append(
             f"Reads {join_listed(self.beside[gateway])} from the branch that set it last. "
             "Branches run "
@@ -681,7 +683,7 @@ class _Carrier:
             if join is not None and join.kind == "partial":
                 item = f"$({node}).isExecuted && {item}"
             items.append(item)
-        added.parameters = code.running(
+        added.parameters = code.code_parameters(
             _JOIN.format(
                 items=",\n  ".join(items),
                 names=self._split(names) if _are_many(names) else json.dumps(names),

@@ -152,7 +152,7 @@ def _node(
         "position": [x, y],
         "parameters": _parameters(planned, version),
     }
-    kind = node_types.of(planned.type)
+    kind = node_types.find_type(planned.type)
     if (kind is not None and kind.once) or _keeps_variables(planned):
         result["executeOnce"] = True
     elif _is_placeholder(planned, compiled):
@@ -173,7 +173,7 @@ def _node(
 
 def _parameters(planned: GraphNode, version: N8nVersion) -> dict[str, Any]:
     if planned.type == code.NODE.name and planned.version is None and version.major < 2:
-        return code.visible(planned.parameters)
+        return code.visible_code(planned.parameters)
     return planned.parameters
 
 
@@ -395,7 +395,7 @@ def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
         "type": node_type("stickyNote"),
         "typeVersion": type_version("stickyNote", version),
         "position": [x, y],
-        "parameters": sticky_note.showing(content, width, height, colour),
+        "parameters": sticky_note.note_parameters(content, width, height, colour),
     }
 
 

@@ -133,7 +133,7 @@ def _read(workflow: Mapping[str, Any]) -> _Graph:
         parameters = raw.get("parameters")
         shown = parameters if isinstance(parameters, Mapping) else {}
         short = short_type(raw)
-        node = _Node(index, raw["name"], short, node_types.of(short), raw, shown)
+        node = _Node(index, raw["name"], short, node_types.find_type(short), raw, shown)
         graph.nodes.append(node)
         graph.by_name.setdefault(node.name, node)
     connections = workflow.get("connections")

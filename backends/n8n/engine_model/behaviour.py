@@ -13,11 +13,11 @@ from typing import Any
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.format.json_values import mapping
-from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown_behaviour
 from orgflow.backends.n8n.node_types.node_type import Use
 
 
-def behaviour(node: Mapping[str, Any], wired: int, known: frozenset[str]) -> Behaviour:
+def node_behaviour(node: Mapping[str, Any], wired: int, known: frozenset[str]) -> Behaviour:
     """What `node` does.
 
     Args:
@@ -27,9 +27,9 @@ def behaviour(node: Mapping[str, Any], wired: int, known: frozenset[str]) -> Beh
     """
     full = str(node.get("type", ""))
     name = full.removeprefix(TYPE_PREFIX)
-    kind = node_types.of(name) if name != full else None
+    kind = node_types.find_type(name) if name != full else None
     if kind is None or kind.behaviour is None:
-        return unknown(wired)
+        return unknown_behaviour(wired)
     version = float(node.get("typeVersion", 1))
     use = Use(version, mapping(node.get("parameters")), wired, known)
-    return kind.behaviour(use) or unknown(wired)
+    return kind.behaviour(use) or unknown_behaviour(wired)

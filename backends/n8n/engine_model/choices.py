@@ -46,16 +46,16 @@ def choices_at(
     if node.disabled or behaviour.kind in ("trigger", "stop") or not any(inputs):
         return (RUNS,)
     first = inputs[0]
-    found: tuple[Outcome, ...] = (RUNS,)
+    outcomes: tuple[Outcome, ...] = (RUNS,)
     if behaviour.kind == "wait":
         sleeps = (True, False) if behaviour.in_process is None else (behaviour.in_process,)
-        found = tuple(Opens(sleep) for sleep in sleeps)
+        outcomes = tuple(Opens(sleep) for sleep in sleeps)
     elif behaviour.kind == "choice":
         assert behaviour.choices is not None
-        found = tuple(
+        outcomes = tuple(
             dict.fromkeys(Emits(handed_on(node, raw)) for raw in behaviour.choices(first, most))
         )
     if errors:
         failed = (Emits(handed_on(node, (0,), first)),) if node.on_error == "error" else ()
-        found = (*found, *(one for one in failed if one not in found), FAILS)
-    return found
+        outcomes = (*outcomes, *(failure for failure in failed if failure not in outcomes), FAILS)
+    return outcomes

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
-def trimmed(outputs: Counts) -> Counts:
+def trimmed_counts(outputs: Counts) -> Counts:
     """Outputs without empty ones at the end, which n8n lists inconsistently."""
     size = len(outputs)
     while size and not outputs[size - 1]:

@@ -78,28 +78,30 @@ def explore_worlds(
     """
     explorer = Explorer[World, Move](most, order)
     explorer.start(start)
-    found = Exploration(explorer)
+    exploration = Exploration(explorer)
     for world in explorer.pending():
-        if reduce and _take_unobserved(model, found, world, errors):
+        if reduce and _take_unobserved(model, exploration, world, errors):
             continue
         moves = model.moves(world, errors=errors, ticks=ticks)
         if not moves:
-            found.finals.append(explorer.current)
+            exploration.finals.append(explorer.current)
         for move in moves:
-            _take_move(model, found, world, move)
-    return found
+            _take_move(model, exploration, world, move)
+    return exploration
 
 
-def _take_move(model: WorldModel, found: Exploration, world: World, move: Move) -> int | None:
+def _take_move(model: WorldModel, exploration: Exploration, world: World, move: Move) -> int | None:
     """Add the world after a move; returns its index, or None if it is unknown."""
     try:
-        return found.explorer.reach(model.advance(world, move).world, move)
+        return exploration.explorer.reach(model.advance(world, move).world, move)
     except UnknownOperation as reason:
-        found.unknown[str(reason)] = None
+        exploration.unknown[str(reason)] = None
         return None
 
 
-def _take_unobserved(model: WorldModel, found: Exploration, world: World, errors: bool) -> bool:
+def _take_unobserved(
+    model: WorldModel, exploration: Exploration, world: World, errors: bool
+) -> bool:
     """Explore only the steps of one execution if no other one can observe them.
 
     They commute with every move of another execution, so one order stands for all (a persistent
@@ -110,8 +112,10 @@ def _take_unobserved(model: WorldModel, found: Exploration, world: World, errors
         if not _is_unobserved(model, execution):
             continue
         moves = model.moves_of(world, place, execution, errors=errors)
-        reached = [_take_move(model, found, world, move) for move in moves]
-        return any(index is not None and not found.explorer.is_examined(index) for index in reached)
+        reached = [_take_move(model, exploration, world, move) for move in moves]
+        return any(
+            index is not None and not exploration.explorer.is_examined(index) for index in reached
+        )
     return False
 
 

@@ -58,22 +58,22 @@ class Explorer(Generic[S, M]):
 
     def start(self, state: S) -> int:
         """Add an initial state; returns its index."""
-        return self._add(state, None)
+        return self._add_state(state, None)
 
     def reach(self, state: S, move: M) -> int:
         """Add a successor of the current state by `move`; returns its index."""
         # A state found before keeps the way by which it was found first.
-        found = self._index.get(state)
-        return self._add(state, (self.current, move)) if found is None else found
+        index = self._index.get(state)
+        return self._add_state(state, (self.current, move)) if index is None else index
 
     def pending(self) -> Iterator[S]:
         """The unexamined states in order, including those discovered during the iteration.
 
         Breadth first, the path to each state is a shortest one.
         """
-        return self._nearest() if self.order == "breadth" else self._deepest()
+        return self._walk_nearest() if self.order == "breadth" else self._walk_deepest()
 
-    def _nearest(self) -> Iterator[S]:
+    def _walk_nearest(self) -> Iterator[S]:
         # What is found is appended, so the list itself is the queue.
         while self.looked_at < len(self.states):
             if self.looked_at >= self.most:
@@ -83,7 +83,7 @@ class Explorer(Generic[S, M]):
             self.looked_at += 1
             yield self.states[self.current]
 
-    def _deepest(self) -> Iterator[S]:
+    def _walk_deepest(self) -> Iterator[S]:
         # Successors of one state are stacked in reverse, so that the first one comes next.
         known = 0
         while True:
@@ -127,9 +127,9 @@ class Explorer(Generic[S, M]):
             return index in self._examined
         return index < self.looked_at
 
-    def _add(self, state: S, came: tuple[int, M] | None) -> int:
-        found = self._index.setdefault(state, len(self.states))
-        if found == len(self.states):
+    def _add_state(self, state: S, came: tuple[int, M] | None) -> int:
+        index = self._index.setdefault(state, len(self.states))
+        if index == len(self.states):
             self.states.append(state)
             self._came.append(came)
-        return found
+        return index

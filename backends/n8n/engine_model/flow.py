@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.engine_model.behaviour import behaviour
+from orgflow.backends.n8n.engine_model.behaviour import node_behaviour
 from orgflow.backends.n8n.engine_model.config import Frame
 from orgflow.backends.n8n.format.document import TYPE_PREFIX, short_type
 from orgflow.backends.n8n.format.workflow_document import Node as Step
@@ -129,7 +129,9 @@ def compile_flow(
     for name in (end for wire in main for end in (wire.source, wire.target)):
         if name not in steps:
             raise ValueError(f"{what} connects `{name}`, which is a note")
-    return compile_rows([step.raw for step in steps.values()], _links(steps, main), flow_id, known)
+    return compile_rows(
+        [step.raw for step in steps.values()], _flow_links(steps, main), flow_id, known
+    )
 
 
 def compile_document(document: WorkflowDocument) -> Flow:
@@ -156,7 +158,7 @@ def compile_document(document: WorkflowDocument) -> Flow:
         and wire.target in steps
         and max(wire.output, wire.input) < _MOST_PORTS
     ]
-    return compile_rows(rows, _links(steps, main))
+    return compile_rows(rows, _flow_links(steps, main))
 
 
 def compile_rows(
@@ -180,16 +182,16 @@ def compile_rows(
         inputs[wire.target] = max(inputs[wire.target], wire.slot + 1)
         parents[wire.target] |= 1 << source
 
-    def stacked(wire: Wire) -> tuple[float, float]:
+    def stack_order(wire: Wire) -> tuple[float, float]:
         x, y = rows[wire.target].get("position") or (0, 0)
         return (-y, -x)
 
-    ancestors = _closure(parents)
+    ancestors = _find_ancestors(parents)
     nodes = tuple(
-        _node(
+        _compile_node(
             row,
             index,
-            tuple(sorted(leaving[index], key=stacked)),
+            tuple(sorted(leaving[index], key=stack_order)),
             inputs[index],
             ancestors[index],
             known,
@@ -197,16 +199,16 @@ def compile_rows(
         for index, row in enumerate(rows)
     )
     by_name = {row["name"]: index for index, row in enumerate(rows)}
-    entry = _entry(rows)
-    return Flow(flow_id, nodes, by_name, entry, _ends(nodes), _all_runs(rows, entry))
+    entry = _called_trigger(rows)
+    return Flow(flow_id, nodes, by_name, entry, _possible_ends(nodes), _all_runs(rows, entry))
 
 
-def _links(steps: Mapping[str, Step], wires: Iterable[Connection]) -> list[tuple[int, Wire]]:
+def _flow_links(steps: Mapping[str, Step], wires: Iterable[Connection]) -> list[tuple[int, Wire]]:
     index = {name: at for at, name in enumerate(steps)}
     return [(index[w.source], Wire(w.output, index[w.target], w.input)) for w in wires]
 
 
-def _closure(parents: Sequence[int]) -> list[int]:
+def _find_ancestors(parents: Sequence[int]) -> list[int]:
     """For each node the nodes it can be reached from, without itself.
 
     Strongly connected components, sources first (Tarjan's algorithm against the wires): the nodes
@@ -260,7 +262,7 @@ def _closure(parents: Sequence[int]) -> list[int]:
     return [mask & ~(1 << index) for index, mask in enumerate(reached)]
 
 
-def _node(
+def _compile_node(
     row: Mapping[str, Any],
     index: int,
     wires: tuple[Wire, ...],
@@ -280,7 +282,7 @@ def _node(
     return Node(
         index=index,
         name=name,
-        behaviour=behaviour(row, outputs, known),
+        behaviour=node_behaviour(row, outputs, known),
         disabled=row.get("disabled") is True,
         execute_once=row.get("executeOnce") is True,
         always_output=row.get("alwaysOutputData") is True,
@@ -293,34 +295,34 @@ def _node(
         # Version 2 requires as many inputs as it declares; version 3 declares an expression.
         never_partial=choose and 2 <= version < 3,
         requires_two=choose and version >= 3,
-        numeric=_numeric(name),
+        numeric=_numeric_name(name),
     )
 
 
-def _numeric(name: str) -> int | None:
+def _numeric_name(name: str) -> int | None:
     if _ARRAY_INDEX.fullmatch(name) is None or int(name) > _LAST_ARRAY_INDEX:
         return None
     return int(name)
 
 
-def _entry(rows: Sequence[Mapping[str, Any]]) -> int | None:
+def _called_trigger(rows: Sequence[Mapping[str, Any]]) -> int | None:
     for index, row in enumerate(rows):
-        kind = node_types.of(short_type(row))
+        kind = node_types.find_type(short_type(row))
         if kind is not None and kind.start == "called" and not row.get("disabled"):
             return index
     return None
 
 
-def _ends(nodes: Sequence[Node]) -> int:
+def _possible_ends(nodes: Sequence[Node]) -> int:
     """Nodes that do not always hand something to a node that runs at once."""
-    found = 0
+    nodes_found = 0
     for node in nodes:
         direct = {wire.output for wire in node.wires if nodes[wire.target].inputs < 2}
         kind = "pass" if node.disabled else node.behaviour.kind
         always = kind in ("trigger", "pass") and 0 in direct
         if not always or node.on_error != "stop":
-            found |= 1 << node.index
-    return found
+            nodes_found |= 1 << node.index
+    return nodes_found
 
 
 def _all_runs(rows: Sequence[Mapping[str, Any]], entry: int | None) -> bool:

@@ -90,7 +90,7 @@ class EngineModel:
         Raises:
             KeyError: the node does not exist.
         """
-        return self._start(0, self.flows[0].by_name[trigger], items)
+        return self._start_config(0, self.flows[0].by_name[trigger], items)
 
     def started(self, workflow: str, trigger: str, items: int = 1) -> Config:
         """The configuration in which one of `workflows` starts at the node `trigger`.
@@ -99,7 +99,7 @@ class EngineModel:
             KeyError: the workflow or the node does not exist.
         """
         index = self._ids[workflow]
-        return self._start(index, self.flows[index].by_name[trigger], items)
+        return self._start_config(index, self.flows[index].by_name[trigger], items)
 
     def called(self, workflow: str, items: int = 1) -> Config:
         """The initial configuration of a called workflow that is followed separately.
@@ -112,7 +112,7 @@ class EngineModel:
         entry = self.flows[index].entry
         if entry is None:
             raise ValueError(f"workflow `{workflow}` has no Execute Workflow Trigger")
-        return self._start(index, entry, items)
+        return self._start_config(index, entry, items)
 
     def at(self, config: Config) -> Place | None:
         """The node that runs next, None after the end of the run."""
@@ -126,7 +126,7 @@ class EngineModel:
             node=node.name,
             kind="disabled" if node.disabled else node.behaviour.kind,
             phase=frame.phase,
-            inputs=taken(node, counts),
+            inputs=taken_inputs(node, counts),
             depth=len(config.frames) - 1,
         )
 
@@ -169,7 +169,7 @@ class EngineModel:
             return ()
         frame = config.frames[-1]
         node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
-        return choices_at(node, frame.phase, taken(node, counts), errors, most)
+        return choices_at(node, frame.phase, taken_inputs(node, counts), errors, most)
 
     def step(self, config: Config, outcome: Outcome) -> Config:
         """The configuration after the next node did `outcome`.
@@ -189,11 +189,11 @@ class EngineModel:
             Config(tuple(work.frames), tuple(work.queue), work.status), tuple(work.events)
         )
 
-    def _start(self, flow: int, entry: int, items: int) -> Config:
+    def _start_config(self, flow: int, entry: int, items: int) -> Config:
         return Config((Frame(flow, Role.MAIN, Phase.READY, ((entry, (items,)),)),))
 
 
-def taken(node: Node, counts: Counts) -> Counts:
+def taken_inputs(node: Node, counts: Counts) -> Counts:
     """The used inputs of a node: with `executeOnce`, at most one item of each."""
     if node.execute_once and not node.disabled:
         return tuple(min(count, 1) for count in counts)

@@ -16,7 +16,7 @@ Marks = tuple[tuple[int, ...], tuple[int, ...]]
 """`Frame.passing` and `Frame.cuts`."""
 
 
-def stored(flow: Flow, frame: Frame) -> Marks:
+def stored_marks(flow: Flow, frame: Frame) -> Marks:
     """The marks of a frame that is stored while the node on top of its stack waits."""
     top = len(frame.stack) - 1
     index = frame.stack[top][0]
@@ -27,7 +27,7 @@ def stored(flow: Flow, frame: Frame) -> Marks:
     return passing, _that_matter(flow, frame.stack[:top], passing, cuts)
 
 
-def lowered(flow: Flow, frame: Frame, stack: Sequence[Pending]) -> Marks:
+def lowered_marks(flow: Flow, frame: Frame, stack: Sequence[Pending]) -> Marks:
     """The marks of a frame of which only `stack` remains."""
     if not frame.passing and not frame.cuts:
         return (), ()

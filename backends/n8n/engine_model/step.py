@@ -25,8 +25,8 @@ from orgflow.backends.n8n.engine_model.outcome import (
     Runs,
     Stays,
 )
-from orgflow.backends.n8n.engine_model.persistence import lowered, stored
-from orgflow.backends.n8n.engine_model.waiting import arrive, fire
+from orgflow.backends.n8n.engine_model.persistence import lowered_marks, stored_marks
+from orgflow.backends.n8n.engine_model.waiting import deliver_items, fire_partial
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
 _Action = Literal["run", "open", "done", "call", "return", "detach", "skip", "begin", "end"]
@@ -64,100 +64,104 @@ class Work:
         if frame.phase is Phase.READY:
             match outcome:
                 case Runs():
-                    self._run(node, counts, inputs)
+                    self._run_node(node, counts, inputs)
                 case Emits(given) if not node.disabled:
-                    self._emit("run", node, given)
+                    self._emit_outputs("run", node, given)
                 case Fails() if not node.disabled:
-                    self._fail(node, counts, inputs, "run")
+                    self._fail_node(node, counts, inputs, "run")
                 case Opens(in_process) if not node.disabled:
-                    self._open(frame, node, inputs, in_process)
+                    self._open_wait(frame, node, inputs, in_process)
                 case _:
                     raise ValueError(f"`{node.name}` cannot do this now: {outcome}")
             return
         match outcome:
             case Resumes(items) if frame.phase is Phase.SLEEPING and items is None:
-                self._emit("done", node, handed_on(node, inputs[:1]))
+                self._emit_outputs("done", node, handed_on(node, inputs[:1]))
             case Resumes(items) if frame.phase is Phase.PARKED:
                 # A parked node goes on as if it were disabled: executeOnce does not act.
                 given = counts[:1] if items is None else (items,)
-                self._emit("done", node, handed_on(node, given))
+                self._emit_outputs("done", node, handed_on(node, given))
             case Stays() if frame.phase is Phase.PARKED:
-                self._stay()
+                self._end_parked()
             case _:
                 raise ValueError(f"`{node.name}` waits and cannot do this: {outcome}")
 
-    def _event(self, action: _Action, node: str, outputs: Counts, status: _Ended) -> None:
+    def _add_event(self, action: _Action, node: str, outputs: Counts, status: _Ended) -> None:
         depth = len(self.frames) - 1
         flow = self.flows[self.frames[-1].flow].id
         self.events.append(Event(action, flow, node, outputs, status, depth))
 
-    def _run(self, node: Node, counts: Counts, inputs: Counts) -> None:
+    def _run_node(self, node: Node, counts: Counts, inputs: Counts) -> None:
         behaviour = node.behaviour
         # A disabled node passes its first input on, before anything else is looked at, even
         # without items; a trigger starts with what it was given, also with none.
         if node.disabled:
-            self._emit("run", node, handed_on(node, counts[:1]))
+            self._emit_outputs("run", node, handed_on(node, counts[:1]))
             return
         if behaviour.kind == "trigger":
-            self._emit("run", node, handed_on(node, inputs))
+            self._emit_outputs("run", node, handed_on(node, inputs))
             return
         if not any(inputs):
-            self._skip(node)
+            self._skip_node(node)
             return
         match behaviour.kind:
             case "pass":
-                self._emit("run", node, handed_on(node, inputs[:1]))
+                self._emit_outputs("run", node, handed_on(node, inputs[:1]))
             case "merge":
                 assert behaviour.count is not None
                 # No count: the node throws with these parameters (an input that is not there).
                 merged = behaviour.count(inputs)
                 if merged is None:
-                    self._fail(node, counts, inputs, "run")
+                    self._fail_node(node, counts, inputs, "run")
                 else:
-                    self._emit("run", node, handed_on(node, merged))
+                    self._emit_outputs("run", node, handed_on(node, merged))
             case "batches":
-                self._batch(node, inputs[0])
+                self._run_batch(node, inputs[0])
             case "stop":
-                self._fail(node, counts, inputs, "run")
+                self._fail_node(node, counts, inputs, "run")
             case "call":
-                self._call(node, inputs[0], node.tries - 1)
+                self._call_workflow(node, inputs[0], node.tries - 1)
             case _:
                 raise ValueError(f"the outcome of `{node.name}` has to be chosen")
 
-    def _skip(self, node: Node) -> None:
+    def _skip_node(self, node: Node) -> None:
         """A node without input: n8n goes on at once and does not even look at waiting nodes."""
         if node.always_output:
-            self._emit("run", node, (1,), kept=False)
+            self._emit_outputs("run", node, (1,), kept=False)
             return
-        self._event("skip", node.name, (), "success")
+        self._add_event("skip", node.name, (), "success")
         frame = self.frames[-1]
         stack = frame.stack[:-1]
-        passing, cuts = lowered(self.flows[frame.flow], frame, stack)
+        passing, cuts = lowered_marks(self.flows[frame.flow], frame, stack)
         self.frames[-1] = frame._replace(stack=stack, passing=passing, cuts=cuts)
         if not stack:
-            self._end("success")
+            self._end_frame("success")
 
-    def _emit(self, action: _Action, node: Node, outputs: Counts, kept: bool = True) -> None:
+    def _emit_outputs(
+        self, action: _Action, node: Node, outputs: Counts, kept: bool = True
+    ) -> None:
         """The node succeeded and hands on `outputs`."""
         # "Always Output Data" looks at the first output only.
         if node.always_output and not (outputs and outputs[0]):
             outputs = (1, *outputs[1:])
-        self._event(action, node.name, outputs, "success")
-        self._deliver(node, outputs, kept)
+        self._add_event(action, node.name, outputs, "success")
+        self._deliver_outputs(node, outputs, kept)
 
-    def _fail(self, node: Node, counts: Counts, inputs: Counts, action: _Action) -> None:
+    def _fail_node(self, node: Node, counts: Counts, inputs: Counts, action: _Action) -> None:
         """The node threw for the last time."""
         # Without "On Error" the execution ends and hands nothing to its caller.
         if node.on_error == "stop":
-            self._event(action, node.name, (), "error")
+            self._add_event(action, node.name, (), "error")
             self.frames[-1] = self.frames[-1]._replace(last=())
-            self._end("error")
+            self._end_frame("error")
             return
         # What goes on is the whole input, whatever executeOnce says, and never an added item.
-        self._event(action, node.name, counts[:1], "error")
-        self._deliver(node, counts[:1], kept=True, ends="error")
+        self._add_event(action, node.name, counts[:1], "error")
+        self._deliver_outputs(node, counts[:1], kept=True, ends="error")
 
-    def _deliver(self, node: Node, outputs: Counts, kept: bool, ends: _Ended = "success") -> None:
+    def _deliver_outputs(
+        self, node: Node, outputs: Counts, kept: bool, ends: _Ended = "success"
+    ) -> None:
         """Stack what follows; without anything left the execution ends as its last node did.
 
         So an error that was continued from still ends an execution in error if it was the last
@@ -168,7 +172,7 @@ class Work:
         flow = self.flows[frame.flow]
         stack = list(frame.stack)
         stack.pop()
-        passing, cuts = lowered(flow, frame, stack)
+        passing, cuts = lowered_marks(flow, frame, stack)
         # 2. Targets of outputs that got items: one with a single input is stacked, one with several
         # waits until its inputs are complete. `wires` are in the order in which n8n stacks them, so
         # the top branch of the canvas runs first.
@@ -181,27 +185,27 @@ class Work:
             if to.inputs < 2:
                 stack.append((target, (outputs[output],)))
                 continue
-            waiting, complete = arrive(flow, waiting, to, slot, outputs[output])
+            waiting, complete = deliver_items(flow, waiting, to, slot, outputs[output])
             if complete is not None:
                 stack.append((target, complete))
         # 3. Only when nothing else can run does n8n look at what waits, and fires one node.
         if not stack and waiting:
-            fired = fire(flow, waiting)
+            fired = fire_partial(flow, waiting)
             if fired is not None:
                 waiting, pending = fired
                 stack.append(pending)
         # 4. A called workflow returns what its last node handed on.
         last, totals = frame.last, frame.totals
         if kept and frame.role is Role.CALLED:
-            last, totals = _returned(flow, frame, node, outputs)
+            last, totals = _returned_counts(flow, frame, node, outputs)
         self.frames[-1] = frame._replace(
             phase=Phase.READY, stack=tuple(stack), waiting=waiting, last=last, call=None,
             totals=totals, passing=passing, cuts=cuts,
         )  # fmt: skip
         if not stack:
-            self._end(ends)
+            self._end_frame(ends)
 
-    def _batch(self, node: Node, items: int) -> None:
+    def _run_batch(self, node: Node, items: int) -> None:
         """Loop Over Items: output 1 hands out a batch, output 0 what came back at the end."""
         frame = self.frames[-1]
         size = abs(node.behaviour.batch)
@@ -220,12 +224,12 @@ class Work:
         rest = tuple(entry for entry in frame.batches if entry[0] != node.index)
         batches = tuple(sorted((*rest, (node.index, left - batch, back))))
         self.frames[-1] = frame._replace(batches=batches)
-        self._emit("run", node, outputs)
+        self._emit_outputs("run", node, outputs)
 
-    def _open(self, frame: Frame, node: Node, inputs: Counts, in_process: bool) -> None:
+    def _open_wait(self, frame: Frame, node: Node, inputs: Counts, in_process: bool) -> None:
         if not any(inputs):
             raise ValueError(f"`{node.name}` has no input and does not wait")
-        self._event("open", node.name, handed_on(node, inputs[:1]), "waiting")
+        self._add_event("open", node.name, handed_on(node, inputs[:1]), "waiting")
         if in_process:
             self.frames[-1] = frame._replace(phase=Phase.SLEEPING)
             return
@@ -238,14 +242,14 @@ class Work:
             index, counts = stack[-1]
             stack = (*stack[:-1], (index, (0, *counts[1:])))
         self.frames[-1] = frame._replace(phase=Phase.PARKED, stack=stack)
-        self._park()
+        self._park_frames()
         self._next_detached()
 
-    def _park(self) -> None:
+    def _park_frames(self) -> None:
         """A stored execution takes those that wait for it along."""
         for depth in range(len(self.frames) - 1, -1, -1):
             frame = self.frames[depth]
-            passing, cuts = stored(self.flows[frame.flow], frame)
+            passing, cuts = stored_marks(self.flows[frame.flow], frame)
             called = frame.role is Role.CALLED
             self.frames[depth] = frame._replace(
                 parked=called, totals=(), passing=passing, cuts=cuts
@@ -253,39 +257,39 @@ class Work:
             if not called:
                 return
 
-    def _stay(self) -> None:
+    def _end_parked(self) -> None:
         """End the execution that is parked and all that wait for it."""
         while self.frames[-1].role is Role.CALLED:
-            self._event("end", "", (), "waiting")
+            self._add_event("end", "", (), "waiting")
             self.frames.pop()
-        self._end("waiting")
+        self._end_frame("waiting")
 
-    def _call(self, node: Node, items: int, tries: int) -> None:
+    def _call_workflow(self, node: Node, items: int, tries: int) -> None:
         behaviour = node.behaviour
         index = self.ids[behaviour.calls]
         entry = self.flows[index].entry
         runs = items if behaviour.each else 1
         # Nobody waits: the node is done at once, the calls run later or elsewhere.
         if not behaviour.waited and entry is not None:
-            self._event("run", node.name, handed_on(node, (items,)), "success")
+            self._add_event("run", node.name, handed_on(node, (items,)), "success")
             each = 1 if behaviour.each else items
             for _ in range(runs):
-                self._detach(index, entry, each)
-            self._deliver(node, handed_on(node, (items,)), kept=True)
+                self._detach_call(index, entry, each)
+            self._deliver_outputs(node, handed_on(node, (items,)), kept=True)
             return
         # In mode "each" one call an item, one after the other; what they give adds up.
-        self._event("call", node.name, (items,), "success")
+        self._add_event("call", node.name, (items,), "success")
         left = items - 1 if behaviour.each else 0
         call = Call(left, (), 0, False, tries)
         self.frames[-1] = self.frames[-1]._replace(phase=Phase.CALLING, call=call)
         if runs == 0:
-            self._return(node, ())
+            self._return_outputs(node, ())
         elif entry is None:
             self._called_back((), failed=True)
         else:
-            self._begin(index, Role.CALLED, entry, 1 if behaviour.each else items)
+            self._begin_frame(index, Role.CALLED, entry, 1 if behaviour.each else items)
 
-    def _detach(self, flow: int, entry: int, items: int) -> None:
+    def _detach_call(self, flow: int, entry: int, items: int) -> None:
         target = self.flows[flow]
         depth = len(self.frames) - 1
         name = target.nodes[entry].name
@@ -293,18 +297,18 @@ class Work:
         if not self.apart:
             self.queue.append((flow, entry, items))
 
-    def _begin(self, flow: int, role: Role, entry: int, items: int) -> None:
+    def _begin_frame(self, flow: int, role: Role, entry: int, items: int) -> None:
         self.frames.append(Frame(flow, role, Phase.READY, ((entry, (items,)),)))
-        self._event("begin", self.flows[flow].nodes[entry].name, (items,), "success")
+        self._add_event("begin", self.flows[flow].nodes[entry].name, (items,), "success")
 
     def _next_detached(self) -> None:
         if self.queue:
             flow, entry, items = self.queue.pop(0)
-            self._begin(flow, Role.DETACHED, entry, items)
+            self._begin_frame(flow, Role.DETACHED, entry, items)
 
-    def _end(self, status: _Ended) -> None:
+    def _end_frame(self, status: _Ended) -> None:
         """The execution on top is over."""
-        self._event("end", "", self.frames[-1].last, status)
+        self._add_event("end", "", self.frames[-1].last, status)
         frame = self.frames.pop()
         match frame.role:
             case Role.CALLED:
@@ -329,45 +333,45 @@ class Work:
         # errors item by item.
         if failed and not node.body_continues:
             if call.tries:
-                self._again(node, counts, call.tries - 1)
+                self._call_again(node, counts, call.tries - 1)
             else:
-                self._fail(node, counts, counts, "return")
+                self._fail_node(node, counts, counts, "return")
             return
         # An item whose call failed is one error item: among the regular ones, or with "Continue
         # (using error output)" by the last output.
         if failed:
             first = call.error_first or not (call.total and call.total[0])
             regular = node.on_error != "error"
-            total = _plus(call.total, (1,)) if regular else call.total
+            total = _sum_counts(call.total, (1,)) if regular else call.total
             call = call._replace(total=total, failed=call.failed + 1, error_first=first)
         else:
-            call = call._replace(total=_plus(call.total, last) if each else last)
+            call = call._replace(total=_sum_counts(call.total, last) if each else last)
         if call.left:
             self.frames[-1] = frame._replace(call=call._replace(left=call.left - 1))
             entry = self.flows[self.ids[node.behaviour.calls]].entry
             if entry is None:
                 self._called_back((), failed=True)
             else:
-                self._begin(self.ids[node.behaviour.calls], Role.CALLED, entry, 1)
+                self._begin_frame(self.ids[node.behaviour.calls], Role.CALLED, entry, 1)
             return
         # n8n tells from the first item whether a node failed and is to be tried again.
         if call.error_first and call.tries:
-            self._again(node, counts, call.tries - 1)
+            self._call_again(node, counts, call.tries - 1)
             return
         errors = call.failed if node.on_error == "error" else 0
-        self._return(node, handed_on(node, call.total, errors))
+        self._return_outputs(node, handed_on(node, call.total, errors))
 
-    def _again(self, node: Node, counts: Counts, tries: int) -> None:
+    def _call_again(self, node: Node, counts: Counts, tries: int) -> None:
         items = min(counts[0], 1) if node.execute_once else counts[0]
-        self._call(node, items, tries)
+        self._call_workflow(node, items, tries)
 
-    def _return(self, node: Node, outputs: Counts) -> None:
+    def _return_outputs(self, node: Node, outputs: Counts) -> None:
         frame = self.frames[-1]
         self.frames[-1] = frame._replace(phase=Phase.READY, call=None)
-        self._emit("return", node, outputs)
+        self._emit_outputs("return", node, outputs)
 
 
-def _returned(
+def _returned_counts(
     flow: Flow, frame: Frame, node: Node, outputs: Counts
 ) -> tuple[Counts, tuple[tuple[int, Counts], ...]]:
     """What a called workflow returns if `node` was its last one, and the totals kept for that."""
@@ -376,13 +380,13 @@ def _returned(
     if frame.parked or not flow.all_runs or not flow.ends >> node.index & 1:
         return outputs, frame.totals
     before = next((held for index, held in frame.totals if index == node.index), ())
-    total = _plus(before, outputs)
+    total = _sum_counts(before, outputs)
     rest = tuple(entry for entry in frame.totals if entry[0] != node.index)
     return total, tuple(sorted((*rest, (node.index, total))))
 
 
-def _plus(first: Counts, second: Counts) -> Counts:
+def _sum_counts(first: Counts, second: Counts) -> Counts:
     size = max(len(first), len(second))
-    one = first + (0,) * (size - len(first))
-    two = second + (0,) * (size - len(second))
-    return tuple(a + b for a, b in zip(one, two, strict=True))
+    first_padded = first + (0,) * (size - len(first))
+    second_padded = second + (0,) * (size - len(second))
+    return tuple(a + b for a, b in zip(first_padded, second_padded, strict=True))

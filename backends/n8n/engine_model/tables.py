@@ -116,7 +116,7 @@ def make_table(
     Raises:
         UnknownOperation: a row has another column, or a value of another type.
     """
-    listed = tuple(Column(one) if isinstance(one, str) else one for one in columns)
+    listed = tuple(Column(column) if isinstance(column, str) else column for column in columns)
     values = tuple(tuple(row.items()) for row in rows)
     empty = Table(table, listed, reuses_ids=reuses_ids)
     return apply_operation(empty, TableOperation("insert", values=values)).table
@@ -216,19 +216,19 @@ def _bound_test(table: Table, test: CellTest) -> Callable[[Row], bool]:
     if test.column == ROW_ID:
         column = Column(ROW_ID, "number")
 
-        def cell(row: Row) -> Scalar:
+        def read_cell(row: Row) -> Scalar:
             return row.id
     else:
         place, column = _column_of(table, test.column)
 
-        def cell(row: Row) -> Scalar:
+        def read_cell(row: Row) -> Scalar:
             return row.cells[place]
 
     value = _typed_value(column, test.value)
     if value is None and test.name not in _ALLOWS_NULL:
         raise UnknownOperation(f"the condition `{test.name}` has no value, so the node fails")
     holds = _TESTS[test.name]
-    return lambda row: holds(cell(row), value)
+    return lambda row: holds(read_cell(row), value)
 
 
 _ALLOWS_NULL: Final = frozenset({"eq", "neq", "isEmpty", "isNotEmpty"})
@@ -272,19 +272,19 @@ def _like_pattern(value: str) -> re.Pattern[str]:
 
 
 def _is_greater(cell: Scalar, value: Scalar) -> bool:
-    return cell is not None and _compare(cell, value) > 0
+    return cell is not None and _compare_values(cell, value) > 0
 
 
 def _is_at_least(cell: Scalar, value: Scalar) -> bool:
-    return cell is not None and _compare(cell, value) >= 0
+    return cell is not None and _compare_values(cell, value) >= 0
 
 
 def _is_less(cell: Scalar, value: Scalar) -> bool:
-    return cell is not None and _compare(cell, value) < 0
+    return cell is not None and _compare_values(cell, value) < 0
 
 
 def _is_at_most(cell: Scalar, value: Scalar) -> bool:
-    return cell is not None and _compare(cell, value) <= 0
+    return cell is not None and _compare_values(cell, value) <= 0
 
 
 _TESTS: Final[Mapping[TestName, Callable[[Scalar, Scalar], bool]]] = {
@@ -303,7 +303,7 @@ _TESTS: Final[Mapping[TestName, Callable[[Scalar, Scalar], bool]]] = {
 _DIGIT: Final = re.compile(r"[0-9]")
 
 
-def _compare(cell: Scalar, value: Scalar) -> int:
+def _compare_values(cell: Scalar, value: Scalar) -> int:
     """The order of two values: negative, zero or positive.
 
     Texts of the same shape, such as two moments in ISO 8601, have one order in every database; for

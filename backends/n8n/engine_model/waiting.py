@@ -13,22 +13,22 @@ from orgflow.backends.n8n.engine_model.flow import Flow, Node
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
-def arrive(
+def deliver_items(
     flow: Flow, waiting: Waiting, node: Node, slot: int, count: int
 ) -> tuple[Waiting, Counts | None]:
     """Deliver `count` items to input `slot`; also returns the inputs if they are complete."""
     place = next((at for at, (index, _) in enumerate(waiting) if index == node.index), -1)
     entries = waiting[place][1] if place >= 0 else ()
-    index, held = _entry(entries, slot, node.inputs)
+    index, held = _open_entry(entries, slot, node.inputs)
     counts = (*held[:slot], count, *held[slot + 1 :])
     rest = tuple(entry for entry in entries if entry[0] != index)
     if 0 not in counts:
-        return _put(flow, waiting, place, node, rest), counts
+        return _replace_entries(flow, waiting, place, node, rest), counts
     kept = tuple(sorted((*rest, (index, counts))))
-    return _put(flow, waiting, place, node, kept), None
+    return _replace_entries(flow, waiting, place, node, kept), None
 
 
-def fire(flow: Flow, waiting: Waiting) -> tuple[Waiting, Pending] | None:
+def fire_partial(flow: Flow, waiting: Waiting) -> tuple[Waiting, Pending] | None:
     """The one node that n8n runs with incomplete inputs when its stack is empty; None if no node
     may run.
 
@@ -43,22 +43,24 @@ def fire(flow: Flow, waiting: Waiting) -> tuple[Waiting, Pending] | None:
         if node.never_partial or node.ancestors & names:
             continue
         # n8n sorts the indexes as texts: 10 comes before 2.
-        entry = min(entries, key=lambda one: str(one[0]))
+        entry = min(entries, key=lambda candidate: str(candidate[0]))
         if node.requires_two and not (entry[1][0] and entry[1][1]):
             continue
-        rest = tuple(one for one in entries if one is not entry)
-        return _put(flow, waiting, place, node, rest), (index, entry[1])
+        rest = tuple(other_entry for other_entry in entries if other_entry is not entry)
+        return _replace_entries(flow, waiting, place, node, rest), (index, entry[1])
     return None
 
 
-def _entry(entries: Entries, slot: int, inputs: int) -> tuple[int, Counts]:
+def _open_entry(entries: Entries, slot: int, inputs: int) -> tuple[int, Counts]:
     for index, counts in entries:
         if not counts[slot]:
             return index, counts
     return len(entries), (0,) * inputs
 
 
-def _put(flow: Flow, waiting: Waiting, place: int, node: Node, entries: Entries) -> Waiting:
+def _replace_entries(
+    flow: Flow, waiting: Waiting, place: int, node: Node, entries: Entries
+) -> Waiting:
     if place >= 0:
         changed = ((node.index, entries),) if entries else ()
         return waiting[:place] + changed + waiting[place + 1 :]

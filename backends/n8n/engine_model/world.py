@@ -113,22 +113,22 @@ class World(NamedTuple):
 
     def table(self, table: str) -> Table:
         """A table by its id. Raises `KeyError`."""
-        for one in self.tables:
-            if one.id == table:
-                return one
+        for candidate in self.tables:
+            if candidate.id == table:
+                return candidate
         raise KeyError(table)
 
 
 def make_item(fields: Mapping[str, Any]) -> Item:
     """The known fields of an item from its JSON: objects by the paths of their fields, lists not at
     all."""
-    found: dict[str, Scalar] = {}
+    values: dict[str, Scalar] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping):
-            found.update((f"{name}.{path}", inner) for path, inner in make_item(value))
+            values.update((f"{name}.{path}", inner) for path, inner in make_item(value))
         elif value is None or isinstance(value, str | int | float | bool):
-            found[name] = value
-    return tuple(sorted(found.items()))
+            values[name] = value
+    return tuple(sorted(values.items()))
 
 
 def common_fields(items: Sequence[Item]) -> Item:

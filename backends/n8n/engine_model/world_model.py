@@ -130,10 +130,10 @@ class WorldModel:
             KeyError: a message or schedule names a workflow or a node that does not exist.
         """
         for workflow, node in (
-            *((one.workflow, one.node) for one in inbox),
-            *((one.workflow, one.node) for one in schedules),
+            *((message.workflow, message.node) for message in inbox),
+            *((timer.workflow, timer.node) for timer in schedules),
         ):
-            self._flow(workflow).by_name[node]
+            self._find_flow(workflow).by_name[node]
         listed = tuple(sorted(tables, key=lambda table: table.id))
         return World((), listed, tuple(inbox), tuple(schedules))
 
@@ -162,7 +162,7 @@ class WorldModel:
         for place, execution in enumerate(world.executions):
             moves += self.moves_of(world, place, execution, errors=errors, most=most)
         for place, message in enumerate(world.inbox):
-            moves += self._consumptions(world, place, message)
+            moves += self._list_consumptions(world, place, message)
         if ticks == "any" or not moves:
             moves += (Tick(place) for place in _due_timers(world.clock))
         return tuple(moves)
@@ -195,13 +195,13 @@ class WorldModel:
             case Step(place, outcome):
                 if world.executions[place].state != "running":
                     raise ValueError("the execution does not run")
-                return self._step(world, place, outcome)
+                return self._step_execution(world, place, outcome)
             case Operate(place):
-                return self._operate(world, place)
+                return self._run_operation(world, place)
             case Consume(message, execution):
-                return self._consume(world, message, execution)
+                return self._consume_message(world, message, execution)
             case Tick(timer):
-                return self._tick(world, timer)
+                return self._fire_timer(world, timer)
             case _:
                 assert_never(move)
 
@@ -241,7 +241,7 @@ class WorldModel:
             return None
         return request if any(frame.stack[-1][1]) else None
 
-    def _step(
+    def _step_execution(
         self, world: World, place: int, outcome: Outcome, given: Items | None = None
     ) -> WorldAdvance:
         """One step of an execution; `given` are its items if the outcome is more than counts."""
@@ -265,7 +265,7 @@ class WorldModel:
                 world = self.started(world, event.workflow, event.node, items)
         return WorldAdvance(world, place, events)
 
-    def _operate(self, world: World, place: int) -> WorldAdvance:
+    def _run_operation(self, world: World, place: int) -> WorldAdvance:
         execution = world.executions[place]
         request = self.request_at(execution)
         if request is None:
@@ -284,20 +284,22 @@ class WorldModel:
         operation = self._bound_operation(world, place, request, batch)
         result = apply_operation(table, operation)
         rows = (*partial.rows, *_returned_items(request, result))
-        tables = tuple(result.table if one is table else one for one in world.tables)
+        tables = tuple(
+            result.table if known_table is table else known_table for known_table in world.tables
+        )
         world = world._replace(tables=tables)
         if after < len(items):
             waiting = execution._replace(partial=Partial(after, rows))
             executions = (*world.executions[:place], waiting, *world.executions[place + 1 :])
             return WorldAdvance(world._replace(executions=executions), place, ())
-        return self._step(world, place, Emits(handed_on(node, (len(rows),))), rows)
+        return self._step_execution(world, place, Emits(handed_on(node, (len(rows),))), rows)
 
     def _bound_operation(
         self, world: World, place: int, request: TableRequest, batch: Items
     ) -> TableOperation:
         """The operation of a request with the values of some items."""
 
-        def value(operand: Operand, item: Item) -> Scalar:
+        def read_operand(operand: Operand, item: Item) -> Scalar:
             match operand:
                 case Given(given):
                     return given
@@ -309,21 +311,21 @@ class WorldModel:
         return TableOperation(
             request.operation,
             tuple(
-                CellTest(test.column, test.name, value(test.operand, item))
+                CellTest(test.column, test.name, read_operand(test.operand, item))
                 for test in request.tests
                 for item in batch[:1]
             ),
             request.every,
             tuple(
-                tuple((name, value(operand, item)) for name, operand in request.values)
+                tuple((name, read_operand(operand, item)) for name, operand in request.values)
                 for item in batch
             ),
             request.limit,
         )
 
-    def _consumptions(self, world: World, place: int, message: Message) -> list[Move]:
+    def _list_consumptions(self, world: World, place: int, message: Message) -> list[Move]:
         """The ways in which a message can be consumed now."""
-        flow = self._flow(message.workflow)
+        flow = self._find_flow(message.workflow)
         node = flow.nodes[flow.by_name[message.node]]
         if node.behaviour.kind == "trigger":
             return [] if node.disabled else [Consume(place)]
@@ -331,10 +333,10 @@ class WorldModel:
         return [
             Consume(place, at)
             for at, execution in enumerate(world.executions)
-            if wanted in (None, at + 1) and self._awaits(execution, flow, node)
+            if wanted in (None, at + 1) and self._awaits_answer(execution, flow, node)
         ]
 
-    def _awaits(self, execution: Execution, flow: Flow, node: Node) -> bool:
+    def _awaits_answer(self, execution: Execution, flow: Flow, node: Node) -> bool:
         """Whether an execution waits at a node for an answer."""
         if execution.state not in ("form", "webhook", "unknown"):
             return False
@@ -342,30 +344,30 @@ class WorldModel:
         same = self.engine.flows[frame.flow] is flow and top.index == node.index
         return same and top.behaviour.answered
 
-    def _consume(self, world: World, place: int, execution: int | None) -> WorldAdvance:
+    def _consume_message(self, world: World, place: int, execution: int | None) -> WorldAdvance:
         message = world.inbox[place]
-        if Consume(place, execution) not in self._consumptions(world, place, message):
+        if Consume(place, execution) not in self._list_consumptions(world, place, message):
             raise ValueError("the message cannot be consumed")
         world = world._replace(inbox=world.inbox[:place] + world.inbox[place + 1 :])
         if execution is not None:
             outcome = Resumes(len(message.items))
-            return self._step(world, execution, outcome, message.items)
+            return self._step_execution(world, execution, outcome, message.items)
         world = self.started(world, message.workflow, message.node, message.items)
         return WorldAdvance(world, len(world.executions) - 1, ())
 
-    def _tick(self, world: World, place: int) -> WorldAdvance:
+    def _fire_timer(self, world: World, place: int) -> WorldAdvance:
         if place not in _due_timers(world.clock):
             raise ValueError("another timer fires first")
         timer = world.clock[place]
         world = world._replace(clock=_advanced_clock(world.clock, place))
         if timer.execution is not None:
-            return self._step(world, timer.execution - 1, TIMED_OUT)
+            return self._step_execution(world, timer.execution - 1, TIMED_OUT)
         world = self.started(world, timer.workflow, timer.node)
         return WorldAdvance(world, len(world.executions) - 1, ())
 
     # -- executions ----------------------------------------------------------------------------
 
-    def _flow(self, workflow: str) -> Flow:
+    def _find_flow(self, workflow: str) -> Flow:
         return self.engine.flows[self._flows[workflow]]
 
     def _on_top(self, config: Config) -> tuple[Node, Frame]:
@@ -430,14 +432,14 @@ class WorldModel:
             and event.outputs[wire.output]
             and flow.nodes[wire.target].inputs < 2
         )
-        found: list[Items] = list(rest)
+        known: list[Items] = list(rest)
         for target, counts in frame.stack[len(rest) :]:
             if flow.nodes[target].inputs < 2:
                 items = self._output_items(before, next(outputs), counts[0], event, given)
             else:
                 items = ((),) * counts[0]
-            found.append(items)
-        return tuple(found)
+            known.append(items)
+        return tuple(known)
 
     def _output_items(
         self, before: Execution, output: int, count: int, event: Event, given: Items | None
@@ -485,10 +487,10 @@ _PASSING: Final = frozenset({"trigger", "pass", "choice", "wait", "call"})
 def _passing_nodes(flow: Flow, workflows: Mapping[str, Mapping[str, Any]]) -> frozenset[int]:
     """The nodes of a workflow that do not change the fields of items."""
     assert flow.id is not None
-    found: set[int] = set()
+    passing: set[int] = set()
     for row in workflows[flow.id]["nodes"]:
         index = flow.by_name.get(row["name"])
-        kind = node_types.of(str(row.get("type", "")).removeprefix(TYPE_PREFIX))
+        kind = node_types.find_type(str(row.get("type", "")).removeprefix(TYPE_PREFIX))
         if index is None or kind is None or flow.nodes[index].behaviour.kind not in _PASSING:
             continue
         version, parameters = float(row.get("typeVersion", 1)), mapping(row.get("parameters"))
@@ -497,8 +499,8 @@ def _passing_nodes(flow: Flow, workflows: Mapping[str, Mapping[str, Any]]) -> fr
         else:
             passes = kind.start is not None or kind.effect(version, parameters) == "pass"
         if passes:
-            found.add(index)
-    return frozenset(found)
+            passing.add(index)
+    return frozenset(passing)
 
 
 def _known_below(frame: Frame, known: tuple[Items, ...]) -> tuple[Items, ...]:
@@ -541,14 +543,14 @@ def _due_timers(clock: Sequence[Timer]) -> list[int]:
 def _advanced_clock(clock: Sequence[Timer], fired: int) -> tuple[Timer, ...]:
     """The pending timers after one has fired."""
     passed = clock[fired].left
-    found: list[Timer] = []
+    timers: list[Timer] = []
     for place, timer in enumerate(clock):
         if place == fired:
             if timer.every is not None:
-                found.append(timer._replace(left=timer.every))
+                timers.append(timer._replace(left=timer.every))
         elif timer.left is None or passed is None:
             # After an unknown time, what is left of the others is unknown.
-            found.append(timer._replace(left=None))
+            timers.append(timer._replace(left=None))
         else:
-            found.append(timer._replace(left=timer.left - passed))
-    return tuple(found)
+            timers.append(timer._replace(left=timer.left - passed))
+    return tuple(timers)

@@ -97,33 +97,33 @@ def rules_of(short: str, version: float, parameters: Mapping[str, Any]) -> Rules
     if short != "switch" or parameters.get("mode", "rules") == "expression":
         return None
     every = options.get("allMatchingOutputs") is True
-    renamed = _text(options.get("renameFallbackOutput"))
+    renamed = _text_of(options.get("renameFallbackOutput"))
     if version >= 3:
         given = mapping(parameters.get("rules"))
-        found = tuple(
+        rules = tuple(
             Rule(
                 condition_of(row.get("conditions")),
                 index,
-                _text(row.get("outputKey")),
+                _text_of(row.get("outputKey")),
                 ("rules", "values", index, "conditions"),
             )
-            for index, row in enumerate(_rows(given.get("values")))
+            for index, row in enumerate(_object_rows(given.get("values")))
         )
         unseen = "values" not in given and bool(rows(given.get("rules")))
-        fallback = _fallback(options.get("fallbackOutput"))
-        return Rules(found, every, fallback, renamed, loose, unseen)
+        fallback = _fallback_output(options.get("fallbackOutput"))
+        return Rules(rules, every, fallback, renamed, loose, unseen)
     # Version 1 has four outputs and rules that name one, version 2 an output a rule.
-    kind = _text(parameters.get("dataType")) or "number"
-    found = tuple(
+    kind = _text_of(parameters.get("dataType")) or "number"
+    rules = tuple(
         Rule(
             condition_of({kind: [{"value1": parameters.get("value1", ""), **row}]}),
-            _output(row.get("output")) if version < 2 else index,
-            _text(row.get("outputKey")),
+            _output_number(row.get("output")) if version < 2 else index,
+            _text_of(row.get("outputKey")),
             ("rules", "rules", index),
         )
-        for index, row in enumerate(_rows(inside(parameters, "rules", "rules")))
+        for index, row in enumerate(_object_rows(inside(parameters, "rules", "rules")))
     )
-    return Rules(found, every, _fallback(parameters.get("fallbackOutput")), renamed, loose)
+    return Rules(rules, every, _fallback_output(parameters.get("fallbackOutput")), renamed, loose)
 
 
 def condition_of(value: Any, combine: Any = None) -> Condition:
@@ -137,11 +137,12 @@ def condition_of(value: Any, combine: Any = None) -> Condition:
     listed = raw.get("conditions")
     if isinstance(listed, list):
         comparisons = tuple(
-            _second(mapping(row), ("conditions", index)) for index, row in enumerate(listed)
+            _second_comparison(mapping(row), ("conditions", index))
+            for index, row in enumerate(listed)
         )
         return Condition(comparisons, raw.get("combinator") == "or", False, raw)
     comparisons = tuple(
-        _first(row, kind, (kind, index))
+        _first_comparison(row, kind, (kind, index))
         for kind, given in raw.items()
         if kind != "options"
         for index, row in enumerate(given if isinstance(given, list) else ())
@@ -150,7 +151,7 @@ def condition_of(value: Any, combine: Any = None) -> Condition:
     return Condition(comparisons, combine in ("any", "OR"), True, raw)
 
 
-def _second(row: Mapping[str, Any], place: Place) -> Comparison:
+def _second_comparison(row: Mapping[str, Any], place: Place) -> Comparison:
     operator = row.get("operator")
     if isinstance(operator, str):
         operator = {"operation": operator}
@@ -166,27 +167,27 @@ def _second(row: Mapping[str, Any], place: Place) -> Comparison:
     )
 
 
-def _first(row: Mapping[str, Any], kind: str, place: Place) -> Comparison:
+def _first_comparison(row: Mapping[str, Any], kind: str, place: Place) -> Comparison:
     operation = row.get("operation")
     if not isinstance(operation, str):
         operation = _ASSUMED.get(kind, "equal")
     return Comparison(row.get("value1"), kind, operation, row.get("value2"), False, row, place)
 
 
-def _fallback(value: Any) -> int | Literal["extra"] | None:
+def _fallback_output(value: Any) -> int | Literal["extra"] | None:
     if value == "extra":
         return "extra"
     return value if type(value) is int and value >= 0 else None
 
 
-def _output(value: Any) -> int:
+def _output_number(value: Any) -> int:
     return value if type(value) is int and 0 <= value <= _MOST_OUTPUTS else 0
 
 
-def _rows(value: Any) -> list[Mapping[str, Any]]:
+def _object_rows(value: Any) -> list[Mapping[str, Any]]:
     """The entries of a list: what is no object counts as an empty one, so that places are kept."""
     return [mapping(row) for row in value] if isinstance(value, list) else []
 
 
-def _text(value: Any) -> str:
+def _text_of(value: Any) -> str:
     return value if isinstance(value, str) else ""

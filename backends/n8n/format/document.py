@@ -129,9 +129,9 @@ class Workflow(TypedDict):
     tags: NotRequired[list[Any]]
 
 
-def dumps(value: object) -> str:
+def dump_json(value: object) -> str:
     """Formatted JSON, the same bytes for the same value; keys keep the order of creation."""
-    text = _indented(value) + "\n"
+    text = _indented_text(value) + "\n"
     # Half a surrogate pair is legal in a JSON escape but cannot be encoded as UTF-8. UTF-16 cannot
     # represent it either, and takes half the time to encode.
     try:
@@ -147,11 +147,11 @@ _Writers = dict[type, Callable[[Any], str]]
 _constant: Final = {True: "true", False: "false", None: "null"}.__getitem__
 
 
-def _finite(value: float) -> str:
-    return repr(value) if isfinite(value) else _standard(value, "\n")
+def _finite_number(value: float) -> str:
+    return repr(value) if isfinite(value) else _standard_text(value, "\n")
 
 
-def _writers(newline: str) -> _Writers:
+def _make_writers(newline: str) -> _Writers:
     """Functions that write values like `json.dumps(value, indent=2, ensure_ascii=False,
     allow_nan=False)` at one level of indentation; `newline` is a line feed and the indentation.
 
@@ -168,11 +168,11 @@ def _writers(newline: str) -> _Writers:
         if not value:
             return "{}"
         if inner is None:
-            inner = _writers(deeper)
+            inner = _make_writers(deeper)
         try:
             rows = [f"{encode_basestring(k)}: {inner[type(v)](v)}" for k, v in value.items()]
         except (KeyError, TypeError):  # a value or key of a type that compiled workflows lack
-            return _standard(value, newline)
+            return _standard_text(value, newline)
         return f"{{{deeper}{join(rows)}{newline}}}"
 
     def write_list(value: list[Any]) -> str:
@@ -180,17 +180,17 @@ def _writers(newline: str) -> _Writers:
         if not value:
             return "[]"
         if inner is None:
-            inner = _writers(deeper)
+            inner = _make_writers(deeper)
         try:
             rows = [inner[type(item)](item) for item in value]
         except KeyError:
-            return _standard(value, newline)
+            return _standard_text(value, newline)
         return f"[{deeper}{join(rows)}{newline}]"
 
     return {
         str: encode_basestring,
         int: repr,
-        float: _finite,
+        float: _finite_number,
         bool: _constant,
         type(None): _constant,
         dict: write_object,
@@ -198,15 +198,15 @@ def _writers(newline: str) -> _Writers:
     }
 
 
-_OUTERMOST: Final = _writers("\n")
+_OUTERMOST: Final = _make_writers("\n")
 
 
-def _indented(value: object) -> str:
+def _indented_text(value: object) -> str:
     write = _OUTERMOST.get(type(value))
-    return write(value) if write is not None else _standard(value, "\n")
+    return write(value) if write is not None else _standard_text(value, "\n")
 
 
-def _standard(value: object, newline: str) -> str:
+def _standard_text(value: object, newline: str) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return text.replace("\n", newline)
 

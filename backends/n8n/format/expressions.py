@@ -64,14 +64,14 @@ def read_parameter(text: str) -> Reading:
     position = 1
     expressions = 0
     while True:
-        start = _find(text, "{{", position)
-        stray = _find(text, "}}", position)
+        start = _find_brackets(text, "{{", position)
+        stray = _find_brackets(text, "}}", position)
         if stray >= 0 and (start < 0 or stray < start):
             faults.append("`}}` without `{{` before it")
         if start < 0:
             break
         expressions += 1
-        end = _find(text, "}}", start + 2)
+        end = _find_brackets(text, "}}", start + 2)
         if end < 0:
             faults.append("`{{` is never closed")
             break
@@ -80,7 +80,7 @@ def read_parameter(text: str) -> Reading:
         references += reading.references
         if not body.strip():
             faults.append("the expression is empty")
-        elif reading.faults and _find(text, "}}", end + 2) >= 0:
+        elif reading.faults and _find_brackets(text, "}}", end + 2) >= 0:
             faults.append(f"{reading.faults[0]}: n8n ends an expression at `}}}}`, write `}} }}`")
             break
         else:
@@ -125,7 +125,7 @@ def read_code(code: str) -> Reading:
             if token in _REFERRING:
                 called = _REFERENCE.match(code, position)
                 if called is not None:
-                    references.append(_unescape(called[1][1:-1]))
+                    references.append(_unescape_text(called[1][1:-1]))
         elif kind == "string":
             value_before = True
         elif kind == "open":
@@ -154,22 +154,22 @@ def read_code(code: str) -> Reading:
     return Reading(faults, tuple(references))
 
 
-def _find(text: str, brackets: str, position: int) -> int:
+def _find_brackets(text: str, brackets: str, position: int) -> int:
     """Where the brackets stand next, skipping those that a backslash hides from n8n."""
     while True:
-        found = text.find(brackets, position)
-        if found < 0:
-            return found
-        before = found
+        bracket = text.find(brackets, position)
+        if bracket < 0:
+            return bracket
+        before = bracket
         while before > position and text[before - 1] == "\\":
             before -= 1
-        if (found - before) % 2 == 0:
-            return found
-        position = found + 2
+        if (bracket - before) % 2 == 0:
+            return bracket
+        position = bracket + 2
 
 
-def _unescape(quoted: str) -> str:
-    def one(match: re.Match[str]) -> str:
+def _unescape_text(quoted: str) -> str:
+    def unescape_match(match: re.Match[str]) -> str:
         digits = match[1] or match[2] or match[3]
         if digits is None:
             return "" if match[4] in _LINE_ENDS else _ESCAPED.get(match[4], match[4])
@@ -178,6 +178,6 @@ def _unescape(quoted: str) -> str:
 
     if "\\" not in quoted:
         return quoted
-    text = _ESCAPE.sub(one, quoted)
+    text = _ESCAPE.sub(unescape_match, quoted)
     # A pair of surrogate escapes is one character.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

@@ -15,7 +15,7 @@ from orgflow.backends.n8n.format.json_values import inside, rows
 Entry = Literal["text", "textarea", "number", "date", "dropdown", "checkbox"]
 
 
-def field(
+def form_field(
     label: str,
     entry: Entry,
     *,
@@ -37,22 +37,22 @@ def field(
     return row
 
 
-def hidden(name: str, value: str) -> dict[str, Any]:
+def hidden_field(name: str, value: str) -> dict[str, Any]:
     """A field that the page returns unchanged."""
     return {"fieldType": "hiddenField", "fieldName": name, "fieldValue": value}
 
 
 def hidden_fields(parameters: Mapping[str, Any]) -> dict[str, str]:
     """JavaScript for the content of the hidden fields of a form, by name."""
-    found = rows(inside(parameters, "formFields", "values"))
+    field_rows = rows(inside(parameters, "formFields", "values"))
     return {
-        str(row.get("fieldName")): _code(str(row.get("fieldValue")))
-        for row in found
+        str(row.get("fieldName")): _field_code(str(row.get("fieldValue")))
+        for row in field_rows
         if row.get("fieldType") == "hiddenField"
     }
 
 
-def _code(text: str) -> str:
+def _field_code(text: str) -> str:
     whole = text.startswith("={{") and text.endswith("}}")
     return text[3:-2].strip() if whole else json.dumps(text)
 

@@ -48,23 +48,23 @@ class OrgflowMap:
     returns: tuple[str, ...] | None = None
 
 
-def hidden(text: str) -> str:
+def hidden_line(text: str) -> str:
     """A line of a sticky note that the editor does not show; parentheses, which would end it, are
     escaped as in JSON strings."""
     return f"{HIDDEN}{text.replace('(', chr(92) + 'u0028').replace(')', chr(92) + 'u0029')})"
 
 
-def map_line(said: Mapping[str, Any]) -> str:
+def map_line(content: Mapping[str, Any]) -> str:
     """The line of a sticky note with a map: process, hash of the model, element by node name."""
-    return hidden(MAP_PREFIX + json.dumps(said, ensure_ascii=False, separators=(",", ":")))
+    return hidden_line(MAP_PREFIX + json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
 
 def map_place(content: object) -> int | None:
     """The position of the map's JSON in the text of a sticky note; None if there is no map."""
     if not isinstance(content, str) or (at := content.find(MAP_PREFIX)) < 0:
         return None
-    found = _MAP_LINE.search(content, content.rfind("\n", 0, at) + 1)
-    return found.end() if found is not None else None
+    match = _MAP_LINE.search(content, content.rfind("\n", 0, at) + 1)
+    return match.end() if match is not None else None
 
 
 def own_lines(content: str) -> list[str]:
@@ -72,14 +72,14 @@ def own_lines(content: str) -> list[str]:
     return [line for line in content.split("\n") if line.startswith(_OWN)]
 
 
-def readable(content: str) -> str:
+def readable_text(content: str) -> str:
     """The text of a sticky note without the lines that only orgflow reads."""
     return "\n".join(line for line in content.split("\n") if not line.startswith(_OWN)).strip()
 
 
 def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
     """The maps in sticky notes; if there are several, the first to name a node counts."""
-    found = OrgflowMap()
+    node_map = OrgflowMap()
     for index, node in nodes:
         parameters = node.get("parameters")
         content = parameters.get("content") if isinstance(parameters, Mapping) else None
@@ -87,24 +87,24 @@ def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
         if start is None:
             continue
         try:
-            said, _ = json.JSONDecoder().raw_decode(str(content), start)
+            content_there, _ = json.JSONDecoder().raw_decode(str(content), start)
         except (json.JSONDecodeError, RecursionError):
-            said = None
-        named = said.get("nodes") if isinstance(said, dict) else None
-        if not isinstance(said, dict) or not isinstance(named, dict):
-            found.broken.append(index)
+            content_there = None
+        named = content_there.get("nodes") if isinstance(content_there, dict) else None
+        if not isinstance(content_there, dict) or not isinstance(named, dict):
+            node_map.broken.append(index)
             continue
-        if found.process is None and isinstance(said.get("process"), str):
-            found.process = said["process"] or None
-        if not found.model and isinstance(said.get("model"), str):
-            found.model = said["model"]
-        returns = said.get("returns")
-        if found.returns is None and isinstance(returns, list):
-            found.returns = tuple(one for one in returns if isinstance(one, str))
+        if node_map.process is None and isinstance(content_there.get("process"), str):
+            node_map.process = content_there["process"] or None
+        if not node_map.model and isinstance(content_there.get("model"), str):
+            node_map.model = content_there["model"]
+        returns = content_there.get("returns")
+        if node_map.returns is None and isinstance(returns, list):
+            node_map.returns = tuple(returned for returned in returns if isinstance(returned, str))
         for name, element in named.items():
             if isinstance(element, str) and element:
-                found.nodes.setdefault(name, element)
-    return found
+                node_map.nodes.setdefault(name, element)
+    return node_map
 
 
 def tag_of(notes: Any) -> tuple[str, str] | None:
@@ -131,6 +131,6 @@ def tag_line(element: str, role: str) -> str:
     return f"orgflow: {element}" + (f" ({role})" if role else "")
 
 
-def folded(name: str) -> str:
+def folded_name(name: str) -> str:
     """A name with case and spaces normalised."""
     return " ".join(name.casefold().split())

@@ -38,8 +38,8 @@ def number(value: object) -> float | None:
 
 def count(value: object) -> int | None:
     """A non-negative integer in JSON."""
-    found = number(value)
-    return int(found) if found is not None and found >= 0 and found == int(found) else None
+    amount = number(value)
+    return int(amount) if amount is not None and amount >= 0 and amount == int(amount) else None
 
 
 def texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -77,15 +77,15 @@ class Matching(Generic[K]):
 Evidence = Callable[["Matcher[K]"], None]
 
 
-def match(old: Side[K], new: Side[str], by: Iterable[Evidence[K]]) -> Matching[K]:
+def match_nodes(old: Side[K], new: Side[str], by: Iterable[Evidence[K]]) -> Matching[K]:
     """Match the nodes of two workflows, strongest evidence first."""
     matcher = Matcher(old, new)
     for evidence in by:
         evidence(matcher)
-    found = Matching(matcher.key_of, matcher.how)
-    found.added = tuple(name for name in new.steps if name not in matcher.key_of)
-    found.missing = tuple(key for key in old.steps if key not in matcher.pairs)
-    return found
+    matching = Matching(matcher.key_of, matcher.how)
+    matching.added = tuple(name for name in new.steps if name not in matcher.key_of)
+    matching.missing = tuple(key for key in old.steps if key not in matcher.pairs)
+    return matching
 
 
 class Matcher(Generic[K]):
@@ -123,21 +123,21 @@ def by_name(matcher: Matcher[str]) -> None:
 def by_unique(how: How, key: Callable[[Side[str], Node], Hashable | None]) -> Evidence[str]:
     """Evidence that pairs two nodes if no other unpaired node of either side has their key."""
 
-    def keyed(side: Side[str], done: Collection[str]) -> dict[Hashable, list[str]]:
-        found: dict[Hashable, list[str]] = defaultdict(list)
+    def keyed_nodes(side: Side[str], done: Collection[str]) -> dict[Hashable, list[str]]:
+        names_by_value: dict[Hashable, list[str]] = defaultdict(list)
         for name, node in side.steps.items():
             value = None if name in done else key(side, node)
             if value is not None:
-                found[value].append(name)
-        return found
+                names_by_value[value].append(name)
+        return names_by_value
 
-    def evidence(matcher: Matcher[str]) -> None:
-        others = keyed(matcher.new, matcher.key_of)
-        for value, names in keyed(matcher.old, matcher.pairs).items():
+    def match_unique(matcher: Matcher[str]) -> None:
+        others = keyed_nodes(matcher.new, matcher.key_of)
+        for value, names in keyed_nodes(matcher.old, matcher.pairs).items():
             if len(names) == len(others.get(value, ())) == 1:
                 matcher.claim(names[0], others[value][0], how)
 
-    return evidence
+    return match_unique
 
 
 BY_MAP = by_unique("map", lambda side, node: side.map.nodes.get(node.name))
@@ -169,26 +169,28 @@ class ByNeighbours(Generic[K]):
 
     def __call__(self, matcher: Matcher[K]) -> None:
         self.matcher, steps, pairs = matcher, matcher.old.steps, matcher.pairs
-        self.old, self.new = self._around(matcher.old), self._around(matcher.new)
+        self.old, self.new = self._list_neighbours(matcher.old), self._list_neighbours(matcher.new)
         near = [key for key in steps if key not in pairs]
         while near:
             self.seen: dict[str, _Traits] = {}
-            chosen = self.choose({key: self._scores(key) for key in near})
+            chosen = self.choose({key: self._score_candidates(key) for key in near})
             claimed = [old for old, new in chosen if matcher.claim(old, new, "graph")]
             near = [key for key in self.again(claimed) if key in steps and key not in pairs]
 
-    def _around(self, side: Side[_E]) -> Mapping[_E, list[tuple[str, _E, Iterable[Hashable]]]]:
+    def _list_neighbours(
+        self, side: Side[_E]
+    ) -> Mapping[_E, list[tuple[str, _E, Iterable[Hashable]]]]:
         """For each node its neighbours: before or after it, key, traits of the wire."""
-        found: dict[_E, list[tuple[str, _E, Iterable[Hashable]]]] = defaultdict(list)
+        neighbours: dict[_E, list[tuple[str, _E, Iterable[Hashable]]]] = defaultdict(list)
         for wire in side.wires:
-            found[wire.source].append(("after", wire.target, self.traits(wire, wire.output)))
-            found[wire.target].append(("before", wire.source, self.traits(wire, wire.input)))
-        return found
+            neighbours[wire.source].append(("after", wire.target, self.traits(wire, wire.output)))
+            neighbours[wire.target].append(("before", wire.source, self.traits(wire, wire.input)))
+        return neighbours
 
-    def _scores(self, old: K) -> dict[str, float]:
+    def _score_candidates(self, old: K) -> dict[str, float]:
         """Candidates for an old node: neighbours of its neighbours' partners."""
         steps, pairs, key_of = self.matcher.new.steps, self.matcher.pairs, self.matcher.key_of
-        kind, mine, found = self.kind(self.matcher.old.steps[old]), Counter[Hashable](), {}
+        kind, mine, scores_by_name = self.kind(self.matcher.old.steps[old]), Counter[Hashable](), {}
         candidates: dict[str, None] = {}
         for side, other, traits in self.old[old]:
             if other in pairs and len(self.new[pairs[other]]) <= self.most:
@@ -207,29 +209,29 @@ class ByNeighbours(Generic[K]):
                         for trait in traits
                     )
                 if (score := self.score(mine, self.seen[new])) > 0:
-                    found[new] = score
-        return found
+                    scores_by_name[new] = score
+        return scores_by_name
 
     def traits(self, wire: Link[Hashable], port: int) -> Iterable[Hashable]:
         """The compared traits of a connection: the neighbour, and the neighbour with the ports."""
         return None, (wire.kind, wire.output, wire.input)
 
-    def score(self, one: _Traits, other: _Traits) -> float:
+    def score(self, own: _Traits, other: _Traits) -> float:
         """The similarity of two nodes by the traits of their connections."""
-        return sum(count * other[trait] for trait, count in one.items())
+        return sum(count * other[trait] for trait, count in own.items())
 
     def choose(self, scores: _Scores[K]) -> Iterable[tuple[K, str]]:
         """The pairs of a round: parameters decide between equally similar candidates."""
         best: list[tuple[float, K, str]] = []
-        for old, found in scores.items():
-            first = _first(found)
+        for old, candidates in scores.items():
+            first = _highest_scored(candidates)
             if len(first) > 1:
-                first = [new for new in first if self._same(old, new)]
+                first = [new for new in first if self._same_parameters(old, new)]
             if len(first) == 1:
-                best.append((found[first[0]], old, first[0]))
+                best.append((candidates[first[0]], old, first[0]))
         wanted = Counter(new for _, _, new in best)
-        for _, old, new in sorted(best, key=lambda one: -one[0]):
-            if wanted[new] == 1 or self._same(old, new):
+        for _, old, new in sorted(best, key=lambda ranked: -ranked[0]):
+            if wanted[new] == 1 or self._same_parameters(old, new):
                 yield old, new
 
     def again(self, claimed: list[K]) -> Iterable[K]:
@@ -237,7 +239,7 @@ class ByNeighbours(Generic[K]):
         large workflows is linear in their connections."""
         return dict.fromkeys(other for old in claimed for _, other, _ in self.old[old])
 
-    def _same(self, old: K, new: str) -> bool:
+    def _same_parameters(self, old: K, new: str) -> bool:
         return self.matcher.old.steps[old].parameters == self.matcher.new.steps[new].parameters
 
 
@@ -250,24 +252,24 @@ class ByMutualBest(ByNeighbours[K]):
     def traits(self, wire: Link[Hashable], port: int) -> Iterable[Hashable]:
         return (port,)
 
-    def score(self, one: _Traits, other: _Traits) -> float:
-        return len(one.keys() & other.keys()) / len(one.keys() | other.keys())
+    def score(self, own: _Traits, other: _Traits) -> float:
+        return len(own.keys() & other.keys()) / len(own.keys() | other.keys())
 
     def choose(self, scores: _Scores[K]) -> Iterable[tuple[K, str]]:
         columns: dict[str, dict[K, float]] = defaultdict(dict)
-        for old, found in scores.items():
-            for new, score in found.items():
+        for old, candidates in scores.items():
+            for new, score in candidates.items():
                 columns[new][old] = score
         for new in sorted(columns):
-            first = _first(columns[new])
-            if len(first) == 1 and _first(scores[first[0]]) == [new]:
+            first = _highest_scored(columns[new])
+            if len(first) == 1 and _highest_scored(scores[first[0]]) == [new]:
                 yield first[0], new
 
     def again(self, claimed: list[K]) -> Iterable[K]:
         return self.matcher.old.steps if claimed else ()
 
 
-def _first(found: Mapping[_E, float]) -> list[_E]:
+def _highest_scored(scores_by_name: Mapping[_E, float]) -> list[_E]:
     """Those with the highest score."""
-    most = max(found.values(), default=0)
-    return [name for name, score in found.items() if score == most]
+    most = max(scores_by_name.values(), default=0)
+    return [name for name, score in scores_by_name.items() if score == most]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
-from orgflow.backends.n8n.format.identity import HIDDEN, hidden, map_place, readable
+from orgflow.backends.n8n.format.identity import HIDDEN, hidden_line, map_place, readable_text
 
 BASE_PREFIX: Final = "orgflow-base 2 "
 """First words of the line that carries the base in the note."""
@@ -108,9 +108,9 @@ def pack_base(workflow: Mapping[str, Any]) -> str:
     """A workflow as it was compiled, as one word of text."""
     nodes = workflow["nodes"]
     numbers = {row["name"]: number for number, row in enumerate(nodes)}
-    said = [
+    content = [
         {k: v for k, v in workflow.items() if k not in ("nodes", "connections")},
-        [_row(row) for row in nodes],
+        [_node_row(row) for row in nodes],
         [
             [numbers[source], output, numbers[end["node"]], end["index"]]
             for source, kinds in workflow["connections"].items()
@@ -118,7 +118,7 @@ def pack_base(workflow: Mapping[str, Any]) -> str:
             for end in ends
         ],
     ]
-    text = json.dumps(said, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
     for phrase, mark in _MARKS:
         text = text.replace(phrase, mark)
     return base64.b64encode(text.encode("latin-1")).decode()
@@ -129,22 +129,26 @@ def keep_base(workflow: Mapping[str, Any], packed: str) -> None:
     for row in workflow["nodes"]:
         content = row["parameters"].get("content")
         if map_place(content) is not None:
-            line = hidden(f"{BASE_PREFIX}{packed}")
+            line = hidden_line(f"{BASE_PREFIX}{packed}")
             if len(packed) > MOST_CHARACTERS:
-                line = hidden(f"{FILE_PREFIX}{_digest(packed)} {workflow.get('id', '')}")
+                line = hidden_line(
+                    f"{FILE_PREFIX}{_content_digest(packed)} {workflow.get('id', '')}"
+                )
             others = (
-                one for one in content.split("\n") if _WORD not in one or not re.match(_LINE, one)
+                kept_line
+                for kept_line in content.split("\n")
+                if _WORD not in kept_line or not re.match(_LINE, kept_line)
             )
             row["parameters"]["content"] = "\n".join([*others, line])
             return
 
 
-def _row(node: Mapping[str, Any]) -> list[Any]:
+def _node_row(node: Mapping[str, Any]) -> list[Any]:
     kind = node["type"]
     parameters = node["parameters"]
     content = parameters.get("content")
     if content is not None and map_place(content) is not None:  # it is made of the others
-        parameters = {**parameters, "content": readable(content)}
+        parameters = {**parameters, "content": readable_text(content)}
     row: list[Any] = [
         node["name"],
         node["id"][:_ID],
@@ -168,7 +172,7 @@ def unpack_base(text: str) -> Json | None:
                 return None
             plain = plain.replace(mark, phrase)
         head, rows, wires = json.loads(plain)
-        nodes = [_node(*row) for row in rows]
+        nodes = [_row_node(*row) for row in rows]
         connections: Json = {}
         for source, output, target, index in wires:
             outputs = connections.setdefault(nodes[source]["name"], {"main": []})["main"]
@@ -182,7 +186,7 @@ def unpack_base(text: str) -> Json | None:
     return {**head, "nodes": nodes, "connections": connections}
 
 
-def _node(
+def _row_node(
     name: str,
     id: str,
     kind: str | list[str],
@@ -193,7 +197,7 @@ def _node(
     notes: str,
     more: Json | None = None,
 ) -> Json:
-    found: Json = {
+    row: Json = {
         "id": id,
         "name": name,
         "type": TYPE_PREFIX + kind if isinstance(kind, str) else kind[0],
@@ -202,8 +206,8 @@ def _node(
         "parameters": parameters,
     }
     if notes:
-        found["notes"] = notes
-    return {**found, **(more or {})}
+        row["notes"] = notes
+    return {**row, **(more or {})}
 
 
 def base_path(workflow_id: str) -> str:
@@ -213,7 +217,7 @@ def base_path(workflow_id: str) -> str:
 
 def packed_base(contents: Iterable[str]) -> str | None:
     """The packed base in the texts of sticky notes, if one carries it."""
-    return _prefixed(contents, BASE_PREFIX)
+    return _prefixed_text(contents, BASE_PREFIX)
 
 
 def base_in_file(contents: Iterable[str], read: Callable[[str], str | None]) -> str | None:
@@ -223,28 +227,28 @@ def base_in_file(contents: Iterable[str], read: Callable[[str], str | None]) -> 
         contents: the texts of sticky notes.
         read: gives what the file of a workflow's id has; None where there is none.
     """
-    digest, found, id = (_prefixed(contents, FILE_PREFIX) or "").partition(" ")
-    packed = read(id) if found else None
-    return packed if packed is not None and _digest(packed) == digest else None
+    digest, separator, id = (_prefixed_text(contents, FILE_PREFIX) or "").partition(" ")
+    packed = read(id) if separator else None
+    return packed if packed is not None and _content_digest(packed) == digest else None
 
 
 def is_kept_base(contents: Iterable[str], packed: str) -> bool:
     """Whether a packed base is the one that sticky notes carry, or say to be in a file."""
     texts = list(contents)
-    said = packed_base(texts)
-    if said is not None:
-        return said == packed
-    return (_prefixed(texts, FILE_PREFIX) or "").partition(" ")[0] == _digest(packed)
+    kept_base = packed_base(texts)
+    if kept_base is not None:
+        return kept_base == packed
+    return (_prefixed_text(texts, FILE_PREFIX) or "").partition(" ")[0] == _content_digest(packed)
 
 
-def _digest(packed: str) -> str:
+def _content_digest(packed: str) -> str:
     return hashlib.sha256(packed.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _prefixed(contents: Iterable[str], prefix: str) -> str | None:
+def _prefixed_text(contents: Iterable[str], prefix: str) -> str | None:
     for content in contents:
         for line in content.split("\n"):
-            found = re.match(_LINE, line) if _WORD in line else None
-            if found is not None and found["prefix"] == prefix:
-                return found["text"].strip()
+            match = re.match(_LINE, line) if _WORD in line else None
+            if match is not None and match["prefix"] == prefix:
+                return match["text"].strip()
     return None

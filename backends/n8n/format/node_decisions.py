@@ -67,15 +67,15 @@ class Decision(NamedTuple):
 
     def taken(self, true: frozenset[str]) -> tuple[int, ...]:
         """The outputs by which an item leaves if exactly these atoms are true."""
-        found: list[int] = []
+        outputs: list[int] = []
         for rule in self.rules:
             if (rule.atom in true) is rule.holds:
-                found.append(rule.output)
+                outputs.append(rule.output)
                 if not self.every:
                     break
-        if not found and self.otherwise is not None:
-            found.append(self.otherwise)
-        return tuple(dict.fromkeys(found))
+        if not outputs and self.otherwise is not None:
+            outputs.append(self.otherwise)
+        return tuple(dict.fromkeys(outputs))
 
     def label(self, outputs: tuple[int, ...]) -> str:
         """The labels of the outputs taken."""
@@ -86,35 +86,42 @@ def decision_of(step: Node, parameters: Mapping[str, Any]) -> Decision | None:
     """The decision of a step; `None` for one other than If, Filter or Switch, or a disabled one."""
     if step.disabled:
         return None
-    found = rules_of(step.short, step.version, parameters)
-    if found is None:
-        return _computed(step, parameters) if step.short == "switch" else None
+    row_rules = rules_of(step.short, step.version, parameters)
+    if row_rules is None:
+        return _computed_decision(step, parameters) if step.short == "switch" else None
     if step.short in ("if", "filter"):
-        atom, holds, words, exclusive = _formula(found.rules[0].condition)
+        atom, holds, words, exclusive = _condition_formula(row_rules.rules[0].condition)
         names = ("true", "false") if step.short == "if" else ("kept", "dropped")
         rule = Rule(atom, holds, 0, words, exclusive=exclusive)
         return Decision((rule,), 1, False, dict(enumerate(names)))
     rules: list[Rule] = []
     labels: dict[int, str] = {}
-    for one in found.rules:
-        atom, holds, words, exclusive = _formula(one.condition)
-        label = one.label if one.label.strip() else ""
-        labels[one.output] = label or words
-        rules.append(Rule(atom, holds, one.output, words, label, exclusive))
-    otherwise = len(rules) if found.fallback == "extra" else found.fallback
-    if found.fallback == "extra":
-        labels[len(rules)] = found.fallback_name or "otherwise"
-    return Decision(tuple(rules), otherwise, found.every, labels)
+    for row_rule in row_rules.rules:
+        atom, holds, words, exclusive = _condition_formula(row_rule.condition)
+        label = row_rule.label if row_rule.label.strip() else ""
+        labels[row_rule.output] = label or words
+        rules.append(Rule(atom, holds, row_rule.output, words, label, exclusive))
+    otherwise = len(rules) if row_rules.fallback == "extra" else row_rules.fallback
+    if row_rules.fallback == "extra":
+        labels[len(rules)] = row_rules.fallback_name or "otherwise"
+    return Decision(tuple(rules), otherwise, row_rules.every, labels)
 
 
-def _computed(step: Node, parameters: Mapping[str, Any]) -> Decision:
+def _computed_decision(step: Node, parameters: Mapping[str, Any]) -> Decision:
     """A Switch that computes the number of its output."""
     key = "numberOutputs" if step.version >= 3 else "outputsAmount"
     count = parameters.get(key, 4)
     count = count if type(count) is int and 0 <= count <= 256 else 4
-    said = operand_text(parameters.get("output", ""))
+    output_words = operand_text(parameters.get("output", ""))
     by_number = tuple(
-        Rule(json.dumps([said, i]), True, i, f"{said} = {i}", str(i), (said, str(i)))
+        Rule(
+            json.dumps([output_words, i]),
+            True,
+            i,
+            f"{output_words} = {i}",
+            str(i),
+            (output_words, str(i)),
+        )
         for i in range(count)
     )
     return Decision(by_number, None, False, {}, total=True)
@@ -126,39 +133,43 @@ _Literal = tuple[str, str, str, str, bool]
 """Left side, type, operation, right side, and the expected truth value."""
 
 
-def _formula(condition: Condition) -> tuple[str, bool, str, tuple[str, str] | None]:
+def _condition_formula(condition: Condition) -> tuple[str, bool, str, tuple[str, str] | None]:
     """Atom, sign, words, and what excludes another atom."""
     either = condition.either
     literals: list[_Literal] = []
     words: list[str] = []
-    for one in condition.comparisons:
-        name = one.operation or ""
+    for comparison in condition.comparisons:
+        name = comparison.operation or ""
         name = _OLD_NAMES.get(name, name) if condition.first else name
-        literals.append(_literal(one.left, one.kind, name, one.right))
-        words.append(_words(one.left, name, one.right))
-    said = (" or " if either else " and ").join(words) or "always"
+        literals.append(
+            _comparison_literal(comparison.left, comparison.kind, name, comparison.right)
+        )
+        words.append(_comparison_words(comparison.left, name, comparison.right))
+    sentence = (" or " if either else " and ").join(words) or "always"
     if len(literals) == 1:
         left, kind, name, right, holds = literals[0]
         exclusive = (left, right) if name == "equals" and not right.startswith('"=') else None
-        return json.dumps([left, kind, name, right]), holds, said, exclusive
+        return json.dumps([left, kind, name, right]), holds, sentence, exclusive
     plain = json.dumps([either, sorted(set(literals))])
-    negated = json.dumps([not either, sorted({(*one[:4], not one[4]) for one in literals})])
-    return min(plain, negated), plain <= negated, said, None
+    negated = json.dumps(
+        [not either, sorted({(*literal[:4], not literal[4]) for literal in literals})]
+    )
+    return min(plain, negated), plain <= negated, sentence, None
 
 
-def _literal(left: Any, kind: str, name: str, right: Any) -> _Literal:
+def _comparison_literal(left: Any, kind: str, name: str, right: Any) -> _Literal:
     holds = True
     if name in _POSITIVE:
         name, holds = _POSITIVE[name], False
     if name == "true" and isinstance(left, str):
         inner = _NOT.fullmatch(left)
-        if inner is not None and _closed(inner["code"]):
+        if inner is not None and _is_closed(inner["code"]):
             left, holds = "={{ " + inner["code"].strip() + " }}", not holds
-    other = "" if name in _UNARY else _json(right)
-    return _json(_trim(left)), kind, name, other, holds
+    other = "" if name in _UNARY else _json_text(right)
+    return _json_text(_trim_expression(left)), kind, name, other, holds
 
 
-def _closed(code: str) -> bool:
+def _is_closed(code: str) -> bool:
     """Whether a piece of code is within one pair of brackets when they are put around it."""
     depth = 0
     for sign in code:
@@ -168,7 +179,7 @@ def _closed(code: str) -> bool:
     return depth == 0
 
 
-def _trim(value: Any) -> Any:
+def _trim_expression(value: Any) -> Any:
     whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
     return "={{ " + whole["code"].strip() + " }}" if whole is not None else value
 
@@ -180,7 +191,7 @@ _OURS = re.compile(
 """The compiler's code for reading a field of the node that sets it (`parameters.read_field`)."""
 
 
-def _words(left: Any, name: str, right: Any) -> str:
+def _comparison_words(left: Any, name: str, right: Any) -> str:
     sign = _SIGNS.get(name, name or "=")
     sides = [_OURS.sub(r"\g<path> of “\g<node>”", operand_text(side)) for side in (left, right)]
     return f"{sides[0]} {sign}" + ("" if name in _UNARY else f" {sides[1]}")
@@ -189,8 +200,10 @@ def _words(left: Any, name: str, right: Any) -> str:
 def operand_text(value: Any) -> str:
     """The code of an expression, otherwise the value as JSON."""
     whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
-    return whole["code"].strip() if whole is not None else _json("" if value is None else value)
+    return (
+        whole["code"].strip() if whole is not None else _json_text("" if value is None else value)
+    )
 
 
-def _json(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

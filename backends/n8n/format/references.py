@@ -17,27 +17,27 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<sign>.))")
 
 
-def follow(value: Any, renamed: Mapping[str, str], *, code: bool = False) -> Any:
+def follow_renames(value: Any, renamed: Mapping[str, str], *, code: bool = False) -> Any:
     """`value` (parameters or a part of them) in the form that n8n's editor gives it after renaming
     nodes: references in expressions and code use the new names. `code`: whether it is the text of a
     script."""
     if not renamed:
         return value
     if isinstance(value, str):
-        return _text(value, renamed) if code or value.startswith("=") else value
+        return _renamed_text(value, renamed) if code or value.startswith("=") else value
     if isinstance(value, list):
-        return [follow(v, renamed, code=code) for v in value]
+        return [follow_renames(v, renamed, code=code) for v in value]
     if isinstance(value, Mapping):
-        return {k: follow(v, renamed, code=code or k in _CODE) for k, v in value.items()}
+        return {k: follow_renames(v, renamed, code=code or k in _CODE) for k, v in value.items()}
     return value
 
 
-def _text(text: str, renamed: Mapping[str, str]) -> str:
+def _renamed_text(text: str, renamed: Mapping[str, str]) -> str:
     if "$" not in text:
         return text
 
-    def quoted(match: re.Match[str]) -> str:
-        name = _plain(match["name"])
+    def rename_quoted(match: re.Match[str]) -> str:
+        name = _plain_literal(match["name"])
         if name not in renamed:
             return match[0]
         quote = match["quote"]
@@ -46,7 +46,7 @@ def _text(text: str, renamed: Mapping[str, str]) -> str:
         new = new.replace("{{", "{\\u007b").replace("}}", "}\\u007d")
         return f"{match['before']}{quote}{new}{quote}"
 
-    def dotted(match: re.Match[str]) -> str:
+    def rename_dotted(match: re.Match[str]) -> str:
         new = renamed.get(match["name"])
         if new is None:
             return match[0]
@@ -54,23 +54,23 @@ def _text(text: str, renamed: Mapping[str, str]) -> str:
             return f"{match['before']}{new}"
         return f'{match["before"][:-1]}["{new}"]'
 
-    return _DOTTED.sub(dotted, _QUOTED.sub(quoted, text))
+    return _DOTTED.sub(rename_dotted, _QUOTED.sub(rename_quoted, text))
 
 
 def references_in(value: Any, *, code: bool = False) -> Iterator[str]:
     """The names of the nodes that expressions and code in `value` read."""
     if isinstance(value, str):
         if "$" in value and (code or value.startswith("=")):
-            yield from (_plain(match["name"]) for match in _QUOTED.finditer(value))
+            yield from (_plain_literal(match["name"]) for match in _QUOTED.finditer(value))
             yield from (match["name"] for match in _DOTTED.finditer(value))
     elif isinstance(value, list):
-        for one in value:
-            yield from references_in(one, code=code)
+        for part in value:
+            yield from references_in(part, code=code)
     elif isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from references_in(one, code=code or key in _CODE)
+        for key, part in value.items():
+            yield from references_in(part, code=code or key in _CODE)
 
 
-def _plain(quoted: str) -> str:
+def _plain_literal(quoted: str) -> str:
     """The text that a literal of JavaScript stands for."""
     return _ESCAPE.sub(lambda m: chr(int(m["code"], 16)) if m["code"] else m["sign"], quoted)

@@ -11,14 +11,14 @@ _IDENTITY = {"id", "webhookId", "notes", "content"}
 def workflow_shape(text: str) -> str:
     """A workflow without traces of element ids: node ids, notes, the identity map."""
 
-    def bare(value: Any) -> Any:
+    def without_ids(value: Any) -> Any:
         if isinstance(value, dict):
-            return {k: bare(v) for k, v in value.items() if k not in _IDENTITY}
+            return {k: without_ids(v) for k, v in value.items() if k not in _IDENTITY}
         if isinstance(value, list):
-            return [bare(v) for v in value]
+            return [without_ids(v) for v in value]
         return value
 
-    workflow = bare(json.loads(text))
+    workflow = without_ids(json.loads(text))
     for node in workflow["nodes"]:
         if node["type"].endswith(".webhook"):
             node["parameters"].pop("path", None)

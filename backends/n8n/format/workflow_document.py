@@ -17,7 +17,7 @@ from orgflow.backends.n8n.format.document import TYPE_PREFIX, is_trigger
 from orgflow.backends.n8n.format.identity import (
     OrgflowMap,
     read_map,
-    readable,
+    readable_text,
     tag_of,
     words_of,
 )
@@ -90,7 +90,7 @@ class Node:
     @property
     def type(self) -> str:
         """The full type; empty if there is none."""
-        return _text(self.raw.get("type"))
+        return _text_of(self.raw.get("type"))
 
     @property
     def short(self) -> str:
@@ -106,7 +106,7 @@ class Node:
     @property
     def n8n_id(self) -> str:
         """n8n's id; empty if there is none."""
-        return _text(self.raw.get("id"))
+        return _text_of(self.raw.get("id"))
 
     @property
     def tag(self) -> tuple[str, str] | None:
@@ -141,15 +141,15 @@ class Node:
     @property
     def on_error(self) -> str:
         """The node's reaction to an error; empty for n8n's default, to stop."""
-        return _text(self.raw.get("onError"))
+        return _text_of(self.raw.get("onError"))
 
     @property
     def position(self) -> tuple[float, float] | None:
         """Left and top on the canvas."""
-        found = self.raw.get("position")
-        if not isinstance(found, list) or len(found) != 2:
+        place = self.raw.get("position")
+        if not isinstance(place, list) or len(place) != 2:
             return None
-        x, y = number(found[0]), number(found[1])
+        x, y = number(place[0]), number(place[1])
         return (x, y) if x is not None and y is not None else None
 
     def inside(self, *keys: str) -> Any:
@@ -200,7 +200,7 @@ class WorkflowDocument:
         self.wires: list[Wire] = []
         self.lost: list[list[Any]] = []
         self.faults: list[Fault] = []
-        self._repeated((), item)
+        self._report_repeated((), item)
         self._read_nodes(unstated)
         self._read_connections()
 
@@ -209,7 +209,7 @@ class WorkflowDocument:
     @property
     def name(self) -> str:
         """Its name; empty if it has none."""
-        return _text(self.raw.get("name"))
+        return _text_of(self.raw.get("name"))
 
     @property
     def title(self) -> str:
@@ -219,8 +219,8 @@ class WorkflowDocument:
     @property
     def id(self) -> str:
         """n8n's id as text; empty if there is none."""
-        found = self.raw.get("id")
-        return str(found) if type(found) in (str, int) else ""
+        id_value = self.raw.get("id")
+        return str(id_value) if type(id_value) in (str, int) else ""
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -230,8 +230,8 @@ class WorkflowDocument:
     @property
     def order(self) -> str:
         """`v1`, or empty for n8n's first order of execution, the default."""
-        found = _text(self.settings.get("executionOrder"))
-        return "" if found == "v0" else found
+        order_text = _text_of(self.settings.get("executionOrder"))
+        return "" if order_text == "v0" else order_text
 
     @cached_property
     def map(self) -> OrgflowMap:
@@ -246,18 +246,18 @@ class WorkflowDocument:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Texts of the sticky notes without hidden lines."""
-        found = (_text(node.parameters.get("content")) for node in self.nodes if node.sticky)
-        return tuple(text for one in found if (text := readable(one)))
+        contents = (_text_of(node.parameters.get("content")) for node in self.nodes if node.sticky)
+        return tuple(text for content in contents if (text := readable_text(content)))
 
     @cached_property
     def targets(self) -> Mapping[str, Mapping[int, tuple[str, ...]]]:
         """The targets of main connections, by node and output."""
-        found: dict[str, dict[int, tuple[str, ...]]] = {}
+        targets_by_source: dict[str, dict[int, tuple[str, ...]]] = {}
         for wire in self.wires:
             if wire.kind == "main":
-                outputs = found.setdefault(wire.source, {})
+                outputs = targets_by_source.setdefault(wire.source, {})
                 outputs[wire.output] = (*outputs.get(wire.output, ()), wire.target)
-        return found
+        return targets_by_source
 
     def loc(self, path: Path) -> SourceLocation:
         """The place in the file: that of `path`, or the nearest existing one. The workflow must
@@ -274,14 +274,14 @@ class WorkflowDocument:
             return
         listed = self.raw["nodes"]
         if not isinstance(listed, list):
-            self._wrong(path, listed, "a list")
+            self._report_type(path, listed, "a list")
             return
         names: dict[str, int] = {}
         runnable: set[str] = set()
         for place, raw in enumerate(listed):
             at = (*path, place)
             if not isinstance(raw, Mapping):
-                self._wrong(at, raw, "an object")
+                self._report_type(at, raw, "an object")
                 continue
             item = self._item.members["nodes"].items[place] if self._item is not None else None
             node = self._read_node(at, place, raw, item, unstated)
@@ -295,7 +295,7 @@ class WorkflowDocument:
                 runnable.add(node.name)
         # Notes give way: a wire that names a step and a note means the step.
         taken: set[str] = set()
-        for node in sorted(self.nodes, key=lambda one: one.sticky):
+        for node in sorted(self.nodes, key=lambda row: row.sticky):
             count = 2
             while node.key in taken:
                 node.key, count = f"{node.name} ({count})", count + 1
@@ -309,21 +309,21 @@ class WorkflowDocument:
         item: JsonNode | None,
         unstated: Callable[[str], float],
     ) -> Node:
-        self._repeated(path[len(self.path) :], item)
+        self._report_repeated(path[len(self.path) :], item)
         for key in ("name", "type"):
             value = raw.get(key)
             if value is None or value == "":
                 self.faults.append(Fault("missing", path, key))
             elif not isinstance(value, str):
-                self._wrong((*path, key), value, "a text")
+                self._report_type((*path, key), value, "a text")
         version, parameters = raw.get("typeVersion"), raw.get("parameters")
         if "parameters" in raw and not isinstance(parameters, Mapping):
-            self._wrong((*path, "parameters"), parameters, "an object")
+            self._report_type((*path, "parameters"), parameters, "an object")
         if "typeVersion" in raw and number(version) is None:
-            self._wrong((*path, "typeVersion"), version, "a number")
+            self._report_type((*path, "typeVersion"), version, "a number")
         if not isinstance(raw.get("disabled"), bool | None):
-            self._wrong((*path, "disabled"), raw["disabled"], "true or false")
-        name, stated = _text(raw.get("name")) or f"Node {place + 1}", number(version)
+            self._report_type((*path, "disabled"), raw["disabled"], "true or false")
+        name, stated = _text_of(raw.get("name")) or f"Node {place + 1}", number(version)
         return Node(
             place=place,
             index=-1,
@@ -331,7 +331,7 @@ class WorkflowDocument:
             raw=raw,
             name=name,
             key=name,
-            version=stated if stated and 0 < stated < inf else unstated(_text(raw.get("type"))),
+            version=stated if stated and 0 < stated < inf else unstated(_text_of(raw.get("type"))),
             parameters=mapping(parameters),
         )
 
@@ -342,20 +342,20 @@ class WorkflowDocument:
         if value is None:
             return
         if not isinstance(value, Mapping):
-            self._lose(path, value, "an object", [None, None, None, value])
+            self._note_lost(path, value, "an object", [None, None, None, value])
             return
         if self._item is not None:
-            self._repeated(("connections",), self._item.members["connections"])
+            self._report_repeated(("connections",), self._item.members["connections"])
         keys = {node.key for node in self.nodes}
         for name, kinds in value.items():
             at = (*path, name)
             if not isinstance(kinds, Mapping):
-                self._lose(at, kinds, "an object", [name, None, None, kinds])
+                self._note_lost(at, kinds, "an object", [name, None, None, kinds])
                 continue
-            for kind, output, where, end in self._ends(at, name, kinds):
+            for kind, output, where, end in self._read_ends(at, name, kinds):
                 self._read_end(keys, name, kind, output, where, end)
 
-    def _ends(
+    def _read_ends(
         self, at: Path, name: str, kinds: Mapping[str, Any]
     ) -> Iterator[tuple[str, int, Path, Any]]:
         for kind, outputs in kinds.items():
@@ -363,14 +363,14 @@ class WorkflowDocument:
                 continue
             if not isinstance(outputs, list):
                 lost = [name, kind, None, outputs]
-                self._lose((*at, kind), outputs, "a list", lost, kind)
+                self._note_lost((*at, kind), outputs, "a list", lost, kind)
                 continue
             for output, ends in enumerate(outputs):
                 if ends is None:  # n8n writes it for an output without wires
                     continue
                 where = (*at, kind, output)
                 if not isinstance(ends, list):
-                    self._lose(where, ends, "a list", [name, kind, output, ends], kind)
+                    self._note_lost(where, ends, "a list", [name, kind, output, ends], kind)
                     continue
                 for count, end in enumerate(ends):
                     yield kind, output, (*where, count), end
@@ -380,14 +380,14 @@ class WorkflowDocument:
     ) -> None:
         lost = [name, kind, output, end]
         if not isinstance(end, Mapping):
-            self._lose(where, end, "an object", lost)
+            self._note_lost(where, end, "an object", lost)
             return
         target, index = end.get("node"), end.get("index")
         if not isinstance(target, str):
-            self._lose((*where, "node"), target, "a text", lost)
+            self._note_lost((*where, "node"), target, "a text", lost)
             return
         if index is not None and (type(index) is not int or index < 0):
-            self._lose((*where, "index"), index, "a number of an input", lost)
+            self._note_lost((*where, "index"), index, "a number of an input", lost)
             return
         if name not in keys or target not in keys:
             source = name not in keys
@@ -401,16 +401,16 @@ class WorkflowDocument:
 
     # -- faults ----------------------------------------------------------------------------------
 
-    def _wrong(self, path: Path, value: Any, wanted: str, wire: str = "main") -> None:
+    def _report_type(self, path: Path, value: Any, wanted: str, wire: str = "main") -> None:
         self.faults.append(Fault("wrong-type", path, wanted, value, wire))
 
-    def _lose(
+    def _note_lost(
         self, path: Path, value: Any, wanted: str, lost: list[Any], wire: str = "main"
     ) -> None:
-        self._wrong(path, value, wanted, wire)
+        self._report_type(path, value, wanted, wire)
         self.lost.append(lost)
 
-    def _repeated(self, path: Path, item: JsonNode | None) -> None:
+    def _report_repeated(self, path: Path, item: JsonNode | None) -> None:
         for key in item.repeated if item is not None else ():
             self.faults.append(Fault("repeated-key", (*self.path, *path), key))
 
@@ -430,28 +430,28 @@ def workflows_in(
     """
     return tuple(
         WorkflowDocument(item.value, path, item, source, unstated)
-        for path, item in _find((), source.root, _DEPTH)
+        for path, item in _find_workflows((), source.root, _DEPTH)
     )
 
 
 def workflows_of(value: Any) -> tuple[WorkflowDocument, ...]:
     """Every workflow in a JSON value, as `workflows_in`, without places."""
-    return tuple(WorkflowDocument(found) for found in _find_values(value, _DEPTH))
+    return tuple(WorkflowDocument(workflow_value) for workflow_value in _find_values(value, _DEPTH))
 
 
 def _is_workflow(value: Any) -> bool:
     return isinstance(value, Mapping) and ("nodes" in value or "connections" in value)
 
 
-def _find(path: Path, item: JsonNode, depth: int) -> Iterator[tuple[Path, JsonNode]]:
+def _find_workflows(path: Path, item: JsonNode, depth: int) -> Iterator[tuple[Path, JsonNode]]:
     if _is_workflow(item.value):
         yield path, item
     elif depth:
         for index, entry in enumerate(item.items):
-            yield from _find((*path, index), entry, depth - 1)
+            yield from _find_workflows((*path, index), entry, depth - 1)
         for name in _WRAPPERS:
             if name in item.members:
-                yield from _find((*path, name), item.members[name], depth - 1)
+                yield from _find_workflows((*path, name), item.members[name], depth - 1)
 
 
 def _find_values(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
@@ -466,5 +466,5 @@ def _find_values(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
                 yield from _find_values(value[name], depth - 1)
 
 
-def _text(value: Any) -> str:
+def _text_of(value: Any) -> str:
     return value if isinstance(value, str) else ""

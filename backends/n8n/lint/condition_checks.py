@@ -86,7 +86,9 @@ def _listed_conditions(node: Node) -> Iterator[Path]:
 def _check_second(report: Report, node: Node, condition: Condition, path: Path) -> None:
     """A condition of version 2 and later: a list with a combinator."""
 
-    def add(what: str, help: str, *keys: str | int, severity: Severity | None = None) -> None:
+    def add_finding(
+        what: str, help: str, *keys: str | int, severity: Severity | None = None
+    ) -> None:
         report.add(
             UnreadableCondition, node, f"`{node.name}`: {what}", help, *path, *keys,
             severity=severity,
@@ -94,7 +96,7 @@ def _check_second(report: Report, node: Node, condition: Condition, path: Path) 
 
     if condition.first:
         if not condition.raw.keys().isdisjoint(FIRST_TYPES):
-            add(
+            add_finding(
                 f"its conditions have the shape of version 1; version {node.version:g} ignores "
                 "them, and every item matches",
                 "write them as a list `conditions` with a `combinator`",
@@ -103,7 +105,7 @@ def _check_second(report: Report, node: Node, condition: Condition, path: Path) 
     count = len(condition.comparisons)
     combinator = condition.raw.get("combinator")
     if combinator not in ("and", "or", None) and count:
-        add(
+        add_finding(
             f"n8n has no combinator `{combinator}`, so the condition is never true",
             "write `and` or `or`",
             "combinator",
@@ -116,7 +118,7 @@ def _check_second(report: Report, node: Node, condition: Condition, path: Path) 
         operator = mapping(comparison.raw.get("operator"))
         kind, operation = inside(operator, "type"), inside(operator, "operation")
         if not isinstance(kind, str):
-            add(
+            add_finding(
                 "a condition has no operator with a type, which stops the run",
                 'write "operator": {"type": …, "operation": …}',
                 *comparison.place,
@@ -125,7 +127,7 @@ def _check_second(report: Report, node: Node, condition: Condition, path: Path) 
             )
             continue
         if comparison.operation not in OPERATIONS.get(kind, OPERATIONS_OF_ANY):
-            add(
+            add_finding(
                 f"n8n has no operator `{operation}` for `{kind}`, so the condition is never true",
                 f"write one of {', '.join(sorted(OPERATIONS.get(kind) or OPERATIONS))}",
                 *comparison.place,

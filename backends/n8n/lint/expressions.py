@@ -103,7 +103,7 @@ class Reference(NamedTuple):
 
 def javascript_parameters(short: str) -> tuple[str, ...]:
     """The parameters of a type that are JavaScript."""
-    return tuple(name for name in catalogue.scripts(short) if name != "pythonCode")
+    return tuple(name for name in catalogue.script_parameters(short) if name != "pythonCode")
 
 
 def read_texts(node: Node) -> Iterator[tuple[Path, str]]:
@@ -112,11 +112,11 @@ def read_texts(node: Node) -> Iterator[tuple[Path, str]]:
     hidden = {
         name
         for name, (switch, values) in _SHOWN_BY.get(node.short, {}).items()
-        if catalogue.reads(node.short, node.version, switch)
+        if catalogue.reads_parameter(node.short, node.version, switch)
         and node.parameters.get(switch) not in values
     }
     for path, text in texts(node.parameters):
-        if not catalogue.reads(node.short, node.version, str(path[0])):
+        if not catalogue.reads_parameter(node.short, node.version, str(path[0])):
             continue
         if version_1 and path[:2] == ("conditions", "conditions"):
             continue

@@ -80,7 +80,7 @@ def _check_endless(report: Report, walk: Walk) -> None:
 def _is_sure(walk: Walk, node: Node) -> bool:
     unknown = walk.flow.nodes[node.index].behaviour.kind == "choice"
     decided = not unknown or node.index in walk.kinds.routers
-    kind = node_types.of(node.short)
+    kind = node_types.find_type(node.short)
     reliable = kind is not None and kind.reliable
     return node.disabled or (reliable and decided and not node.on_error)
 

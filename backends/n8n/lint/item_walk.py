@@ -23,7 +23,7 @@ from orgflow.backends.n8n.engine_model.config import (
 )
 from orgflow.backends.n8n.engine_model.explorer import Explorer
 from orgflow.backends.n8n.engine_model.flow import Flow, Node, on_top
-from orgflow.backends.n8n.engine_model.model import taken
+from orgflow.backends.n8n.engine_model.model import taken_inputs
 from orgflow.backends.n8n.engine_model.outcome import (
     ANSWERED,
     RUNS,
@@ -33,7 +33,7 @@ from orgflow.backends.n8n.engine_model.outcome import (
     Outcome,
 )
 from orgflow.backends.n8n.engine_model.step import Work
-from orgflow.backends.n8n.engine_model.waiting import arrive
+from orgflow.backends.n8n.engine_model.waiting import deliver_items
 from orgflow.backends.n8n.lint.model_input import Kinds
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
@@ -123,11 +123,13 @@ class _Watched(Work):
         self.left: Waiting = ()
         self.overwritten: list[Overwritten] = []
 
-    def _end(self, status: str) -> None:
+    def _end_frame(self, status: str) -> None:
         self.left = self.frames[-1].waiting
-        super()._end(status)  # type: ignore[arg-type]  # one of the three words
+        super()._end_frame(status)  # type: ignore[arg-type]  # one of the three words
 
-    def _deliver(self, node: Node, outputs: Counts, kept: bool, ends: str = "success") -> None:
+    def _deliver_outputs(
+        self, node: Node, outputs: Counts, kept: bool, ends: str = "success"
+    ) -> None:
         flow, waiting = self.flows[0], self.frames[-1].waiting
         for output, target, slot in node.wires:
             to = flow.nodes[target]
@@ -137,8 +139,8 @@ class _Watched(Work):
             if all(counts[slot] for _, counts in entries):
                 lost = next((c for index, c in entries if index == len(entries)), ())
                 self.overwritten += [Overwritten(target, s) for s, n in enumerate(lost) if n]
-            waiting, _ = arrive(flow, waiting, to, slot, outputs[output])
-        super()._deliver(node, outputs, kept, ends)  # type: ignore[arg-type]
+            waiting, _ = deliver_items(flow, waiting, to, slot, outputs[output])
+        super()._deliver_outputs(node, outputs, kept, ends)  # type: ignore[arg-type]
 
 
 def _node_entries(waiting: Waiting, node: int) -> Entries:
@@ -225,7 +227,7 @@ def _piles_up(walk: Walk, config: Config) -> bool:
 def _list_outcomes(flow: Flow, kinds: Kinds, config: Config) -> tuple[Outcome, ...]:
     frame = config.frames[0]
     node = on_top(flow, frame)
-    inputs = taken(node, frame.stack[-1][1])
+    inputs = taken_inputs(node, frame.stack[-1][1])
     behaviour = node.behaviour
     if frame.phase is Phase.SLEEPING:
         return (TIMED_OUT,)

@@ -107,7 +107,7 @@ def field_effect(node: Node) -> Effect | Literal["start"]:
     """The effect of a node on the fields of an item."""
     if node.trigger:
         return "start"
-    kind = node_types.of(node.short)
+    kind = node_types.find_type(node.short)
     if node.disabled or node.short in _PASSING:
         return "pass"
     return kind.effect(node.version, node.parameters) if kind is not None else "unknown"
@@ -158,7 +158,7 @@ def provided_fields(node: Node) -> frozenset[str]:
 
 def written_fields(node: Node) -> Mapping[str, Mapping[str, Any]] | None:
     """Fields that a Set writes, with their rows; `None` if they are unknown."""
-    return set_.written(node.version, node.parameters)
+    return set_.written_fields(node.version, node.parameters)
 
 
 def read_fields(node: Node) -> Iterator[tuple[str, Path]]:

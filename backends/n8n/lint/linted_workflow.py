@@ -19,7 +19,7 @@ from orgflow.backends.n8n.format.workflow_document import (
     WorkflowDocument,
     workflows_in,
 )
-from orgflow.backends.n8n.node_types.catalogue import newest
+from orgflow.backends.n8n.node_types.catalogue import newest_version
 
 from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.model.json_source_map import JsonDocument
@@ -162,7 +162,7 @@ class Workflow:
 
 def called_by_workflow(node: Node) -> bool:
     """Whether runs begin at this node if another workflow calls this one."""
-    kind = node_types.of(node.short)
+    kind = node_types.find_type(node.short)
     return kind is not None and kind.start == "called"
 
 
@@ -178,7 +178,7 @@ def field_after(text: str, at: int) -> str | None:
 
 def read_workflows(source: JsonDocument) -> tuple[Workflow, ...]:
     """Every workflow of a file, in order."""
-    return tuple(_read_workflow(document) for document in workflows_in(source, newest))
+    return tuple(_read_workflow(document) for document in workflows_in(source, newest_version))
 
 
 def _read_workflow(document: WorkflowDocument) -> Workflow:

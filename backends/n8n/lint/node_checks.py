@@ -61,7 +61,7 @@ def check_nodes(report: Report) -> None:
     """All faults of a single node."""
     flow = report.workflow
     for node in flow.nodes:
-        versions = catalogue.versions(node.type)
+        versions = catalogue.known_versions(node.type)
         if not catalogue.comes_with_n8n(node.type):
             continue
         if not versions:
@@ -81,11 +81,11 @@ def check_nodes(report: Report) -> None:
 
 def _unknown_type(report: Report, node: Node) -> None:
     package, short = catalogue.split_type(node.type)
-    near = get_close_matches(short, catalogue.names(node.type), n=1)
+    near = get_close_matches(short, catalogue.package_types(node.type), n=1)
     report.add(
         UnknownNodeType,
         node,
-        f"`{node.name}` has the type `{node.type}`, which n8n {catalogue.release()} does not "
+        f"`{node.name}` has the type `{node.type}`, which n8n {catalogue.table_release()} does not "
         "have, so it does not publish the workflow",
         f"did you mean `{package}.{near[0]}`?" if near else "use a type that exists in n8n",
         "type",
@@ -96,13 +96,14 @@ def _unknown_type(report: Report, node: Node) -> None:
 def _unknown_version(report: Report, node: Node, versions: tuple[float, ...]) -> None:
     newest = versions[-1]
     newer = "is newer than any" if node.version > newest else "is none"
-    apart = catalogue.versioned(node.type)
+    apart = catalogue.is_versioned(node.type)
     does = "cannot run the node" if apart else "runs it with untested behaviour"
     report.add(
         UnknownTypeVersion,
         node,
         f"version {node.version:g} of `{node.name}` {newer} of those that n8n "
-        f"{catalogue.release()} has of `{catalogue.split_type(node.type)[1]}`: it accepts the "
+        f"{catalogue.table_release()} has of `{catalogue.split_type(node.type)[1]}`: it "
+        "accepts the "
         f"workflow and {does}",
         f"write one of {', '.join(f'{v:g}' for v in versions)}, with its parameters",
         "typeVersion",
@@ -127,7 +128,7 @@ def _no_version(report: Report, node: Node, versions: tuple[float, ...]) -> None
 
 
 def _check_parameters(report: Report, node: Node) -> None:
-    table = catalogue.parameters(node.short)
+    table = catalogue.core_parameters(node.short)
     if table is None:
         return
     unknown = [name for name in node.parameters if name not in table]
@@ -168,8 +169,8 @@ def _version_span(versions: list[float]) -> str:
 
 
 def _check_required(report: Report, node: Node) -> None:
-    table = catalogue.parameters(node.short) or {}
-    kind = node_types.of(node.short)
+    table = catalogue.core_parameters(node.short) or {}
+    kind = node_types.find_type(node.short)
     required = kind.required if kind is not None else ()
     for name, shown in (_SPLIT_OUT,) if node.short == "splitOut" else required:
         if node.version not in table.get(name, ()):

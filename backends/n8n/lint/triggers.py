@@ -122,12 +122,12 @@ def _check_interval(report: Report, node: Node, place: Path, unit: str, amount: 
 
 
 def _check_schedule(report: Report, node: Node) -> None:
-    for rule in schedule_trigger.repeats(node.short, node.parameters):
+    for rule in schedule_trigger.repeat_rules(node.short, node.parameters):
         unit = str(rule.raw.get("field", "days"))
         amount: Any = rule.raw.get(f"{unit}Interval")
         if node.short == "scheduleTrigger" and unit in _RANGES and type(amount) in (int, float):
             _check_interval(report, node, rule.place, unit, amount)
-    for rule in schedule_trigger.repeats(node.short, node.parameters):
+    for rule in schedule_trigger.repeat_rules(node.short, node.parameters):
         cron = rule.cron
         if rule.written is None or not isinstance(cron, str) or cron.startswith("="):
             continue
@@ -291,5 +291,5 @@ def _tells_address(node: Node, wait: Node) -> bool:
 def _waits_for_call(node: Node) -> bool:
     if node.disabled:
         return False
-    kind = node_types.of(node.short)
+    kind = node_types.find_type(node.short)
     return kind is not None and kind.waits(node.parameters)

@@ -221,7 +221,7 @@ def _outputs_one_item(node: Node) -> bool:
     """Whether a node outputs exactly one item without the placeholder's settings."""
     if node.short == "code" and code.gives_one_item(node.parameters):
         return True
-    kind = node_types.of(node.short)
+    kind = node_types.find_type(node.short)
     if kind is None:
         return False
     if kind.gives_one(node.parameters) and node.raw.get("executeOnce"):

@@ -11,7 +11,7 @@ from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.identity import (
     map_place,
-    readable,
+    readable_text,
     tag_line,
     tag_of,
     words_of,
@@ -38,7 +38,7 @@ def type_label(node: Json) -> str:
     if short == "noOp":
         return "a placeholder"
     kind = str(node.get("type", ""))
-    name = node_types.label(short) if short else kind.rsplit(".", 1)[-1]
+    name = node_types.type_label(short) if short else kind.rsplit(".", 1)[-1]
     first = name.split(" ")[0]
     # Letters that are spoken with a vowel first, where they are spoken one by one.
     vowel = first[:1] in "AEFHILMNORSX" if first.isupper() else first[:1].lower() in "aeiou"
@@ -57,7 +57,7 @@ def is_placeholder(node: Json) -> bool:
 def is_form(node: Json) -> bool:
     """Whether a node is the form of a user task."""
     parameters = mapping(node.get("parameters"))
-    return send_and_wait.asks(parameters) or (
+    return send_and_wait.asks_people(parameters) or (
         short_type(node) == "wait" and wait.is_form(parameters)
     )
 
@@ -116,7 +116,7 @@ class ContentMerge:
             theirs, ours: both sides.
         """
         was = base if base is not None else {}
-        body = self._body(name, base, theirs, ours)
+        body = self._merge_body(name, base, theirs, ours)
         row: dict[str, Any] = {}
         for key in dict.fromkeys((*ours, *theirs)):
             if key in ("type", "typeVersion", "parameters"):
@@ -135,16 +135,16 @@ class ContentMerge:
             elif key in _OWN:
                 row[key] = ours.get(key, theirs.get(key))
             else:
-                value = self._switch(name, key, was, theirs, ours)
+                value = self._merge_switch(name, key, was, theirs, ours)
                 if value is not ABSENT:
                     row[key] = value
         if base is not None:
-            self._say(name, base, theirs, ours)
+            self._report_edit(name, base, theirs, ours)
         return row
 
     # -- body --------------------------------------------------------------------------------------
 
-    def _body(self, name: str, base: Json | None, theirs: Json, ours: Json) -> dict[str, Any]:
+    def _merge_body(self, name: str, base: Json | None, theirs: Json, ours: Json) -> dict[str, Any]:
         keep = {key: ours.get(key) for key in ("type", "typeVersion", "parameters")}
         edited = {key: theirs.get(key) for key in keep}
         if base is not None and short_type(base) in ADDRESSED and short_type(ours) in ADDRESSED:
@@ -154,7 +154,7 @@ class ContentMerge:
             return keep
         if base is None:
             if is_placeholder(ours):
-                self._asked(name, ours, theirs, ours)
+                self._report_asked(name, ours, theirs, ours)
                 return edited
             if is_placeholder(theirs):
                 return keep
@@ -163,7 +163,7 @@ class ContentMerge:
         elif same_body(ours, base):
             return edited
         elif is_placeholder(base) and is_placeholder(ours):
-            self._asked(name, base, theirs, ours)
+            self._report_asked(name, base, theirs, ours)
             return edited
         asks = is_form(ours) and not is_form(theirs)
         if asks and (base is None or is_form(base) or is_placeholder(base)):
@@ -215,7 +215,7 @@ class ContentMerge:
             self.changes.append(MergeChange("workflow", text))
         return {**ours, "parameters": {**mapping(ours.get("parameters")), "path": live}}
 
-    def _asked(self, name: str, base: Json, theirs: Json, ours: Json) -> None:
+    def _report_asked(self, name: str, base: Json, theirs: Json, ours: Json) -> None:
         """A filled node of which the model asks for other fields now."""
         new = sorted(asked_fields(ours) - asked_fields(base))
         old = sorted(asked_fields(base) - asked_fields(ours))
@@ -241,7 +241,7 @@ class ContentMerge:
 
     # -- the rest ----------------------------------------------------------------------------------
 
-    def _switch(self, name: str, key: str, base: Json, theirs: Json, ours: Json) -> Any:
+    def _merge_switch(self, name: str, key: str, base: Json, theirs: Json, ours: Json) -> Any:
         merge = JsonMerge()
         values = (node.get(key, ABSENT) for node in (base, theirs, ours))
         value = merge.merge(*values)
@@ -256,7 +256,7 @@ class ContentMerge:
             )
         return value
 
-    def _say(self, name: str, base: Json, theirs: Json, ours: Json) -> None:
+    def _report_edit(self, name: str, base: Json, theirs: Json, ours: Json) -> None:
         if not same_body(theirs, base):
             what = (
                 f"is {type_label(theirs)}" if theirs.get("type") != base.get("type") else "edited"
@@ -290,10 +290,10 @@ class ContentMerge:
             if value is not ABSENT:
                 parameters[key] = value
         row = {k: v for k, v in {**theirs, **ours}.items() if k != "parameters"}
-        row["id"] = self._id(base, theirs, ours)
+        row["id"] = self._merge_id(base, theirs, ours)
         return {**{k: row[k] for k in (*ours, *theirs) if k in row}, "parameters": parameters}
 
-    def _id(self, base: Json | None, theirs: Json, ours: Json) -> Any:
+    def _merge_id(self, base: Json | None, theirs: Json, ours: Json) -> Any:
         known = (base or {}).get("id")
         kept = isinstance(known, str) and str(theirs.get("id", "")).startswith(known)
         return ours.get("id") if kept else theirs.get("id", ours.get("id"))
@@ -303,7 +303,7 @@ def _readable_parameters(parameters: Json) -> Json:
     content = parameters.get("content")
     if not isinstance(content, str):
         return parameters
-    return {**parameters, "content": readable(content)}
+    return {**parameters, "content": readable_text(content)}
 
 
 def _describe_place(path: tuple[str | int, ...]) -> str:

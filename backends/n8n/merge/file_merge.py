@@ -6,7 +6,7 @@ import json
 
 from orgflow.backends.n8n.diff.file_comparison import pair_workflows
 from orgflow.backends.n8n.format.compiled_workflow import Bases, read_base
-from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.merge.merge import merge_workflows
 from orgflow.backends.n8n.merge.merge_outcome import Merged
@@ -49,7 +49,7 @@ def merge_file(
             _report_unmergeable(f"`{theirs.title}` is not a workflow of this model", here, ctx)
             return None
         if theirs is None:
-            texts[mine[id(new)]] = dumps(new.raw)
+            texts[mine[id(new)]] = dump_json(new.raw)
             parts[mine[id(new)]] = MergedPart(new.title, new=True)
             continue
         faults = [f for f in theirs.faults if f.kind in ("repeated-name", "missing", "wrong-type")]
@@ -60,7 +60,7 @@ def merge_file(
             return None
         merged = merge_workflows(read_base(theirs, bases), theirs.raw, new.raw)
         report_merge(merged, theirs.title, here, ctx)
-        texts[mine[id(new)]] = dumps(merged.workflow)
+        texts[mine[id(new)]] = dump_json(merged.workflow)
         parts[mine[id(new)]] = MergedPart(
             theirs.title, merged.changes, merged.conflicts, merged.two_way
         )

@@ -54,11 +54,13 @@ class JsonMerge:
                     merged[key] = value
             return merged
         if isinstance(base, list) and isinstance(theirs, list) and isinstance(ours, list):
-            return self._lists(base, theirs, ours, path)
+            return self._merge_lists(base, theirs, ours, path)
         self.clashes.append(Clash(path, theirs, ours))
         return ours
 
-    def _lists(self, base: list[Any], theirs: list[Any], ours: list[Any], path: Path) -> list[Any]:
+    def _merge_lists(
+        self, base: list[Any], theirs: list[Any], ours: list[Any], path: Path
+    ) -> list[Any]:
         """As diff3: between elements that all three have, the side that changed something wins."""
         mine, its = _align_elements(base, ours), _align_elements(base, theirs)
         merged: list[Any] = []
@@ -66,13 +68,17 @@ class JsonMerge:
         for anchor in [*(i for i in mine if i in its), len(base)]:
             last = anchor == len(base)
             to = (len(theirs) if last else its[anchor], len(ours) if last else mine[anchor])
-            merged += self._chunk(base[b:anchor], theirs[t : to[0]], ours[o : to[1]], (*path, b))
+            merged += self._merge_chunk(
+                base[b:anchor], theirs[t : to[0]], ours[o : to[1]], (*path, b)
+            )
             if not last:
                 merged.append(ours[to[1]])
             b, t, o = anchor + 1, to[0] + 1, to[1] + 1
         return merged
 
-    def _chunk(self, base: list[Any], theirs: list[Any], ours: list[Any], path: Path) -> list[Any]:
+    def _merge_chunk(
+        self, base: list[Any], theirs: list[Any], ours: list[Any], path: Path
+    ) -> list[Any]:
         if is_equivalent(theirs, base) or is_equivalent(theirs, ours):
             return ours
         if is_equivalent(ours, base):

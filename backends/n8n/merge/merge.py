@@ -19,9 +19,9 @@ from orgflow.backends.n8n.format.identity import (
     map_place,
     own_lines,
     read_map,
-    readable,
+    readable_text,
 )
-from orgflow.backends.n8n.format.references import follow, references_in
+from orgflow.backends.n8n.format.references import follow_renames, references_in
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.merge import ports
 from orgflow.backends.n8n.merge.content import ContentMerge, same_body, type_label
@@ -89,12 +89,13 @@ class _Merge:
 
     def run(self) -> Merged:
         kept = [trio for trio in self.pairs.trios if self._is_kept(trio)]
-        self.names = self._names(kept)
+        self.names = self._final_names(kept)
         renames = [
-            self._renamed(keys) for keys in (self.pairs.base, self.pairs.theirs, self.pairs.ours)
+            self._renamed_nodes(keys)
+            for keys in (self.pairs.base, self.pairs.theirs, self.pairs.ours)
         ]
-        rows = {trio.key: self._row(trio, renames) for trio in kept}
-        links = self._links(kept, rows)
+        rows = {trio.key: self._merge_row(trio, renames) for trio in kept}
+        links = self._merge_links(kept, rows)
         places = place_nodes(
             [t for t in kept if not _is_sticky(t)], [(w.source, w.target) for w in links]
         )
@@ -102,7 +103,7 @@ class _Merge:
             row = rows[trio.key]
             spot = _sticky_place(trio) if _is_sticky(trio) else places[trio.key]
             row["position"] = [_whole_number(spot[0]), _whole_number(spot[1])]
-        workflow = self._whole(kept, rows, links)
+        workflow = self._build_workflow(kept, rows, links)
         model = [change for change in self.changes if change.origin == "model"]
         person = [change for change in self.changes if change.origin == "workflow"]
         return Merged(
@@ -118,22 +119,22 @@ class _Merge:
         if theirs is not None and ours is not None:
             return True
         if base is None:
-            self._new(trio)
+            self._report_new(trio)
             return True
         if ours is not None:
-            return self._deleted(base, ours)
+            return self._restores_deleted(base, ours)
         if theirs is not None:
-            self._removed(base, theirs)
+            self._report_removed(base, theirs)
         return False
 
-    def _new(self, trio: Trio) -> None:
+    def _report_new(self, trio: Trio) -> None:
         if trio.ours is not None:
             self.changes.append(MergeChange("model", f"added `{trio.ours.name}`"))
         elif trio.theirs is not None:
             what = "sticky note" if trio.theirs.sticky else "node"
             self.changes.append(MergeChange("workflow", f"the added {what} `{trio.theirs.name}`"))
 
-    def _deleted(self, base: Node, ours: Node) -> bool:
+    def _restores_deleted(self, base: Node, ours: Node) -> bool:
         """A node that the person deleted and the model still has; whether it comes back."""
         if map_place(ours.parameters.get("content")) is not None:
             return True
@@ -149,7 +150,7 @@ class _Merge:
         self.changes.append(MergeChange("workflow", f"`{base.name}` stays deleted"))
         return False
 
-    def _removed(self, base: Node, theirs: Node) -> None:
+    def _report_removed(self, base: Node, theirs: Node) -> None:
         """A node that the model has no more."""
         if not base.sticky and not self._is_untouched(base, theirs):
             self.conflicts.append(
@@ -187,9 +188,9 @@ class _Merge:
 
     # -- names -------------------------------------------------------------------------------------
 
-    def _names(self, kept: list[Trio]) -> dict[str, str]:
+    def _final_names(self, kept: list[Trio]) -> dict[str, str]:
         """The final name of each node: a person's and then the model's, all different."""
-        wanted = {trio.key: self._name(trio) for trio in kept}
+        wanted = {trio.key: self._merge_name(trio) for trio in kept}
         persons = [
             t for t in kept
             if t.theirs is not None and wanted[t.key] == t.theirs.name
@@ -207,14 +208,14 @@ class _Merge:
             done[trio.key] = name
         return done
 
-    def _renamed(self, keys: Mapping[str, str]) -> dict[str, str]:
+    def _renamed_nodes(self, keys: Mapping[str, str]) -> dict[str, str]:
         """The final names of the nodes of a version that are called otherwise there; one that is
         not kept is called as in the base, so that who renamed it edited nothing that reads it."""
         before = {key: name for name, key in self.pairs.base.items()}
         final = {name: self.names.get(key, before.get(key, name)) for name, key in keys.items()}
         return {name: wanted for name, wanted in final.items() if wanted != name}
 
-    def _name(self, trio: Trio) -> str:
+    def _merge_name(self, trio: Trio) -> str:
         base, theirs, ours = trio.base, trio.theirs, trio.ours
         if theirs is None or ours is None:
             node = ours or theirs
@@ -245,7 +246,7 @@ class _Merge:
 
     # -- one node ----------------------------------------------------------------------------------
 
-    def _row(self, trio: Trio, renames: list[dict[str, str]]) -> Json:
+    def _merge_row(self, trio: Trio, renames: list[dict[str, str]]) -> Json:
         base, theirs, ours = (
             None if node is None else _follow_names(node, renames[at])
             for at, node in enumerate((trio.base, trio.theirs, trio.ours))
@@ -262,17 +263,17 @@ class _Merge:
             row = self.content.node(name, base, theirs, ours)
         row["name"] = name
         if not _is_sticky(trio) and theirs is not None:
-            self._dangling(name, row, ours)
+            self._report_dangling(name, row, ours)
         place = map_place(trio.ours.parameters.get("content")) if trio.ours is not None else None
         if trio.ours is not None and place is not None:
-            text = readable(str(row["parameters"]["content"]))
+            text = readable_text(str(row["parameters"]["content"]))
             lines = own_lines(str(trio.ours.parameters["content"]))
-            own = [self._map(trio.ours, place) if map_place(li) else li for li in lines]
+            own = [self._write_map(trio.ours, place) if map_place(li) else li for li in lines]
             content = "\n".join([text, "", *own])
             row["parameters"] = {**row["parameters"], "content": content}
         return row
 
-    def _dangling(self, name: str, row: Json, ours: Mapping[str, Any] | None) -> None:
+    def _report_dangling(self, name: str, row: Json, ours: Mapping[str, Any] | None) -> None:
         """A person's expression that reads a node that is gone."""
         if ours is not None and same_body(row, ours):
             return
@@ -289,7 +290,7 @@ class _Merge:
                     )
                 )
 
-    def _map(self, ours: Node, place: int) -> str:
+    def _write_map(self, ours: Node, place: int) -> str:
         """The line with the map under the final names."""
         content, _ = json.JSONDecoder().raw_decode(str(ours.parameters["content"]), place)
         keys = self.pairs.ours
@@ -302,7 +303,7 @@ class _Merge:
 
     # -- wires -------------------------------------------------------------------------------------
 
-    def _links(self, kept: list[Trio], rows: Mapping[str, Json]) -> list[Link]:
+    def _merge_links(self, kept: list[Trio], rows: Mapping[str, Json]) -> list[Link]:
         alive = frozenset(trio.key for trio in kept)
         sides = ((self.base, self.pairs.base), (self.theirs, self.pairs.theirs),
                  (self.ours, self.pairs.ours))  # fmt: skip
@@ -310,7 +311,7 @@ class _Merge:
             [Link(w.kind, keys[w.source], w.output, keys[w.target], w.input) for w in side.wires]
             for side, keys in sides
         ]
-        base, theirs, ours = self._numbered(kept, rows, *raw)
+        base, theirs, ours = self._number_links(kept, rows, *raw)
         merge = WiringMerge(
             base,
             theirs,
@@ -318,14 +319,14 @@ class _Merge:
             alive,
             tuple(t.key for t in kept if t.base is None and t.ours is None and not _is_sticky(t)),
             frozenset(t.key for t in self.pairs.trios if t.theirs is None and t.base and t.ours),
-            self._called,
+            self._name_node,
         )
         links = merge.run()
         self.conflicts += merge.conflicts
         self.changes += merge.changes
         return links
 
-    def _called(self, key: str) -> str:
+    def _name_node(self, key: str) -> str:
         if key in self.names:
             return self.names[key]
         trio = next(candidate for candidate in self.pairs.trios if candidate.key == key)
@@ -333,7 +334,7 @@ class _Merge:
         assert node is not None
         return node.name
 
-    def _numbered(
+    def _number_links(
         self, kept: list[Trio], rows: Mapping[str, Json], *raw: list[Link]
     ) -> list[list[Link]]:
         """The wires of all versions under the port numbers of the final nodes."""
@@ -347,16 +348,18 @@ class _Merge:
             # The new compile's numbers, unless only the person changed the node.
             final = (
                 1
-                if is_equivalent(row["parameters"], self._params(theirs, 1))
-                and not is_equivalent(row["parameters"], self._params(ours, 2))
+                if is_equivalent(row["parameters"], self._renamed_parameters(theirs, 1))
+                and not is_equivalent(row["parameters"], self._renamed_parameters(ours, 2))
                 else 2
             )
             for at, version in enumerate((base, theirs, ours)):
-                if at == 1 and is_equivalent(self._params(theirs, 1), self._params(base, 0)):
+                if at == 1 and is_equivalent(
+                    self._renamed_parameters(theirs, 1), self._renamed_parameters(base, 0)
+                ):
                     if trio.key in maps[0]:
                         maps[1][trio.key] = maps[0][trio.key]
                 elif at != final:
-                    old = {**version.raw, "parameters": self._params(version, at)}
+                    old = {**version.raw, "parameters": self._renamed_parameters(version, at)}
                     maps[at][trio.key] = ports.map_outputs(
                         old, row, outs[at].get(trio.key, {}), outs[final].get(trio.key, {})
                     )
@@ -372,33 +375,35 @@ class _Merge:
             _renumber_wires(moved[at], into, out=False) if at < 2 else moved[2] for at in range(3)
         ]
 
-    def _params(self, node: Node, at: int) -> Any:
+    def _renamed_parameters(self, node: Node, at: int) -> Any:
         keys = (self.pairs.base, self.pairs.theirs, self.pairs.ours)[at]
-        return follow(node.parameters, self._renamed(keys))
+        return follow_renames(node.parameters, self._renamed_nodes(keys))
 
     # -- the whole ---------------------------------------------------------------------------------
 
-    def _whole(self, kept: list[Trio], rows: Mapping[str, Json], links: list[Link]) -> Json:
+    def _build_workflow(
+        self, kept: list[Trio], rows: Mapping[str, Json], links: list[Link]
+    ) -> Json:
         base, theirs, ours = self.base.raw, self.theirs.raw, self.ours.raw
         workflow: Json = {}
         for key in dict.fromkeys((*ours, *theirs)):
             if key == "nodes":
                 workflow[key] = [rows[trio.key] for trio in kept]
             elif key == "connections":
-                workflow[key] = self._connections(kept, links)
+                workflow[key] = self._write_connections(kept, links)
             elif key == "pinData":
-                pinned = self._pinned()
+                pinned = self._merge_pinned()
                 if pinned is not None:
                     workflow[key] = pinned
             else:
-                value = self._value(
+                value = self._merge_value(
                     key, *(version.get(key, ABSENT) for version in (base, theirs, ours))
                 )
                 if value is not ABSENT:
                     workflow[key] = value
         return workflow
 
-    def _value(self, key: str, base: Any, theirs: Any, ours: Any) -> Any:
+    def _merge_value(self, key: str, base: Any, theirs: Any, ours: Any) -> Any:
         if key not in ("name", "settings"):  # the server's own, such as ids and tags
             return ours if is_equivalent(theirs, base) and ours is not ABSENT else theirs
         merge = JsonMerge()
@@ -417,7 +422,7 @@ class _Merge:
             self.changes.append(MergeChange("workflow", f"the {key} of the workflow"))
         return value
 
-    def _pinned(self) -> Any:
+    def _merge_pinned(self) -> Any:
         """Pinned data under the final names; that of nodes that are gone goes with them."""
         pinned = self.theirs.raw.get("pinData")
         if not isinstance(pinned, Mapping):
@@ -433,7 +438,7 @@ class _Merge:
                 )
         return kept
 
-    def _connections(self, kept: list[Trio], links: list[Link]) -> Json:
+    def _write_connections(self, kept: list[Trio], links: list[Link]) -> Json:
         by_source: dict[str, list[Link]] = defaultdict(list)
         for link in links:
             by_source[link.source].append(link)
@@ -452,7 +457,7 @@ class _Merge:
 
 
 def _follow_names(node: Node, renamed: Mapping[str, str]) -> Json:
-    return {**node.raw, "parameters": follow(node.parameters, renamed)}
+    return {**node.raw, "parameters": follow_renames(node.parameters, renamed)}
 
 
 def _is_sticky(trio: Trio) -> bool:
@@ -463,7 +468,7 @@ def _is_sticky(trio: Trio) -> bool:
 def _sticky_text(sticky: Node) -> object:
     """What people read in a sticky note."""
     content = sticky.parameters.get("content")
-    return readable(str(content)) if map_place(content) is not None else content
+    return readable_text(str(content)) if map_place(content) is not None else content
 
 
 def _sticky_place(trio: Trio) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from orgflow.backends.n8n.format.compiled_workflow import (
     is_implemented,
     read_base,
 )
-from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.identity import MAP_PREFIX, WORK_PREFIX
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.merge.file_merge import report_merge
@@ -41,16 +41,16 @@ class _Written(NamedTuple):
 
 
 def keep_filled(
-    made: Sequence[Emitted], there: Sequence[SourceFile], ctx: PassContext, bases: Bases
+    compiled: Sequence[Emitted], there: Sequence[SourceFile], ctx: PassContext, bases: Bases
 ) -> tuple[Emitted, ...]:
     """See `Backend.keep_filled`."""
     workflows = [item for file in there for item in _written_workflows(file)]
     if not workflows:
-        return tuple(made)
-    named = _named_scopes(made)
+        return tuple(compiled)
+    named = _named_scopes(compiled)
     new = {
         item.path: WorkflowDocument(json.loads(item.text))
-        for emitted in made
+        for emitted in compiled
         for item in emitted.artifacts
     }
     ours = {path: document for path, document in new.items() if document.id in named}
@@ -74,22 +74,22 @@ def keep_filled(
         merged = merge_workflows(base, theirs.raw, ours[path].raw)
         report_merge(merged, theirs.title, place, ctx)
         # What calls it is compiled with the id of this compile.
-        texts[path] = dumps({**merged.workflow, "id": ours[path].raw["id"]})
-    changed = {p for p, text in texts.items() if text != dumps(ours[p].raw)}
+        texts[path] = dump_json({**merged.workflow, "id": ours[path].raw["id"]})
+    changed = {p for p, text in texts.items() if text != dump_json(ours[p].raw)}
     if not changed:
-        return tuple(made)
+        return tuple(compiled)
     scopes = {path: named[document.id] for path, document in ours.items() if document.id}
-    return tuple(_replace_texts(emitted, texts, changed, scopes) for emitted in made)
+    return tuple(_replace_texts(emitted, texts, changed, scopes) for emitted in compiled)
 
 
 def report_uncalled(
-    made: Sequence[Emitted], beside: Sequence[SourceFile], ctx: PassContext, bases: Bases
+    compiled: Sequence[Emitted], beside: Sequence[SourceFile], ctx: PassContext, bases: Bases
 ) -> None:
     """See `Backend.report_uncalled`."""
     if not any(MAP_PREFIX.encode() in file.data for file in beside):
         return
     there = [item for file in beside for item in _written_workflows(file)]
-    new = [WorkflowDocument(json.loads(a.text)) for item in made for a in item.artifacts]
+    new = [WorkflowDocument(json.loads(a.text)) for item in compiled for a in item.artifacts]
     ids = {document.id for document in new}
     left = [
         item for item in there if exists_for_callers(item.workflow) and item.workflow.id not in ids

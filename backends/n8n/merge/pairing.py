@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from orgflow.backends.n8n.format.identity import folded
+from orgflow.backends.n8n.format.identity import folded_name
 from orgflow.backends.n8n.format.matching import (
     ByNeighbours,
     Evidence,
@@ -18,7 +18,7 @@ from orgflow.backends.n8n.format.matching import (
     Matching,
     Side,
     by_unique,
-    match,
+    match_nodes,
 )
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 
@@ -90,7 +90,7 @@ def _match_nodes(
         Side(flow.steps, [w for w in flow.wires if w.kind == "main"], flow.map)
         for flow in (old, new)
     )
-    matching: Matching[str] = match(mine, its, by)
+    matching: Matching[str] = match_nodes(mine, its, by)
     return matching.pairs
 
 
@@ -178,14 +178,14 @@ def _pair_alike(
 ) -> dict[str, str]:
     """Nodes that a person added and the model has now, too, under one name; by ours."""
     free = {
-        (folded(node.name), node.trigger): node.key
+        (folded_name(node.name), node.trigger): node.key
         for node in theirs.steps.values()
         if node.key not in known
     }
     pairs: dict[str, str] = {}
     for node in ours.steps.values():
         if node.key not in mine and node.tag is not None and not node.tag[1]:
-            other = free.pop((folded(node.name), node.trigger), None)
+            other = free.pop((folded_name(node.name), node.trigger), None)
             if other is not None:
                 pairs[node.key] = other
     return pairs

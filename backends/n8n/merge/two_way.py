@@ -11,9 +11,9 @@ from typing import Any
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import short_type
-from orgflow.backends.n8n.format.identity import map_place, readable
+from orgflow.backends.n8n.format.identity import map_place, readable_text
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
-from orgflow.backends.n8n.format.references import follow
+from orgflow.backends.n8n.format.references import follow_renames
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.merge.content import (
     ADDRESSED,
@@ -46,7 +46,7 @@ def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
         elif node.tag is not None or node.name in edited.map.nodes:
             row = _presume_removed(node)
         elif node.sticky and map_place(text := node.parameters.get("content")):
-            if readable(str(text)):
+            if readable_text(str(text)):
                 continue
             row = dict(node.raw)  # the map alone, as an earlier version wrote it
         else:
@@ -71,7 +71,7 @@ def _presume_node(
     mine = ours.raw
     if theirs.sticky:
         return {**mine, "parameters": {**ours.parameters, "content": ""}}
-    its: Json = {**theirs.raw, "parameters": follow(theirs.parameters, dict(now))}
+    its: Json = {**theirs.raw, "parameters": follow_renames(theirs.parameters, dict(now))}
     row: Json = {key: mine[key] for key in ("id", "type", "typeVersion", "position") if key in mine}
     row["name"] = theirs.name if theirs.name in edited.map.nodes else ours.name
     if ours.short in ADDRESSED and theirs.short in ADDRESSED:
@@ -116,7 +116,7 @@ def _in_another_order(its: Json, mine: Mapping[str, Any]) -> bool:
 def _presume_removed(theirs: Node) -> Json:
     """A node whose element the model has no more: as it was compiled, if it looks like that."""
     role = theirs.tag[1] if theirs.tag is not None else ""
-    kind = node_types.of(theirs.short)
+    kind = node_types.find_type(theirs.short)
     written = kind is not None and kind.emitted and theirs.short not in ("set", "code")
     if role or is_placeholder(theirs.raw) or (written and theirs.tag is not None):
         return dict(theirs.raw)
@@ -127,7 +127,7 @@ def _presume_connections(edited: WorkflowDocument, names: Mapping[str, str]) -> 
     """The wires without the nodes that a person added: what is before and after them, joined."""
     connections: Json = {}
 
-    def add(source: str, output: int, target: str, index: int) -> None:
+    def add_wire(source: str, output: int, target: str, index: int) -> None:
         outputs = connections.setdefault(names[source], {"main": []})["main"]
         outputs.extend([] for _ in range(output + 1 - len(outputs)))
         end = {"node": names[target], "type": "main", "index": index}
@@ -146,7 +146,7 @@ def _presume_connections(edited: WorkflowDocument, names: Mapping[str, str]) -> 
         while todo:
             node = todo.pop(0)
             if node.target in names:
-                add(wire.source, wire.output, node.target, node.input)
+                add_wire(wire.source, wire.output, node.target, node.input)
             elif node.target not in seen:
                 seen.add(node.target)
                 todo += onward.get(node.target, ())

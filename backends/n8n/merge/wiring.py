@@ -81,18 +81,18 @@ class WiringMerge:
         self.before = before
         self.gone = [w for w in before if w not in its]
         self.come = [w for w in dict.fromkeys(self.theirs) if w not in before]
-        self.result = {w: None for w in mine if self._stands(w)}
+        self.result = {w: None for w in mine if self._wire_stands(w)}
         self._into_deleted()
         self.replaced: set[Link] = set()
-        for segment in self._segments():
+        for segment in self._list_segments():
             self._put_in(segment)
-        self._moved()
-        return [w for w in self.result if self._stands(w)]
+        self._move_wires()
+        return [w for w in self.result if self._wire_stands(w)]
 
-    def _stands(self, wire: Link) -> bool:
-        return wire.target in self.alive and self._leaves(wire)
+    def _wire_stands(self, wire: Link) -> bool:
+        return wire.target in self.alive and self._has_port(wire)
 
-    def _leaves(self, wire: Link) -> bool:
+    def _has_port(self, wire: Link) -> bool:
         """Whether the port that a wire leaves by is there."""
         return wire.source in self.alive and wire.output < GONE
 
@@ -113,7 +113,7 @@ class WiringMerge:
 
     # -- nodes that the person added ---------------------------------------------------------------
 
-    def _segments(self) -> list[Segment]:
+    def _list_segments(self) -> list[Segment]:
         added = set(self.added)
         near: dict[str, list[str]] = defaultdict(list)
         for wire in self.theirs:
@@ -157,20 +157,22 @@ class WiringMerge:
                 (into if link in into else out).pop(link, None)
             if wire in self.result:
                 del self.result[wire]
-                self._add((*entries, *exits))
+                self._add_wires((*entries, *exits))
             else:
-                self._follow(segment, wire, entries, exits)
+                self._follow_wire(segment, wire, entries, exits)
         for link in (*into, *out):
             other = link.source if link in into else link.target
-            if self._stands(link):
-                self._add((link,))
+            if self._wire_stands(link):
+                self._add_wires((link,))
             else:
-                self._lost(segment, f"is connected with `{self.name_of(other)}`", (other,))
+                self._report_lost(segment, f"is connected with `{self.name_of(other)}`", (other,))
 
-    def _add(self, wires: Iterable[Link]) -> None:
-        self.result.update({w: None for w in wires if self._stands(w)})
+    def _add_wires(self, wires: Iterable[Link]) -> None:
+        self.result.update({w: None for w in wires if self._wire_stands(w)})
 
-    def _follow(self, segment: Segment, wire: Link, entries: list[Link], exits: list[Link]) -> None:
+    def _follow_wire(
+        self, segment: Segment, wire: Link, entries: list[Link], exits: list[Link]
+    ) -> None:
         """The wire that the segment was put into is none of the model any more."""
         after = [w for w in self.result if w.start == wire.start and w not in self.before]
         ahead = [w for w in self.result if w.end == wire.end and w not in self.before]
@@ -180,41 +182,41 @@ class WiringMerge:
             w for w in self.result
             if w.target == wire.target and w.start in led and w not in self.before
         ]  # fmt: skip
-        names = self._names(segment)
-        if self._leaves(wire) and after:
+        names = self._segment_names(segment)
+        if self._has_port(wire) and after:
             for new in after:
                 del self.result[new]
-                self._add(w._replace(target=new.target, input=new.input) for w in exits)
-            self._add(entries)
+                self._add_wires(w._replace(target=new.target, input=new.input) for w in exits)
+            self._add_wires(entries)
             beside, place = wire.source, "after"
         elif wire.target in self.alive and ahead:
             for new in ahead:
                 del self.result[new]
-                self._add(w._replace(source=new.source, output=new.output) for w in entries)
-            self._add(exits)
+                self._add_wires(w._replace(source=new.source, output=new.output) for w in entries)
+            self._add_wires(exits)
             beside, place = wire.target, "before"
         elif wire.source not in self.alive and past:
             for new in past:
                 del self.result[new]
-                self._add(w._replace(source=new.source, output=new.output) for w in entries)
-                self._add(w._replace(input=new.input) for w in exits)
+                self._add_wires(w._replace(source=new.source, output=new.output) for w in entries)
+                self._add_wires(w._replace(input=new.input) for w in exits)
             beside, place = wire.target, "before"
-        elif self._leaves(wire) and not any(w.start == wire.start for w in self.result):
-            self._add(entries)
+        elif self._has_port(wire) and not any(w.start == wire.start for w in self.result):
+            self._add_wires(entries)
             beside, place = wire.source, "after"
         else:
-            self._lost(segment, self._between(wire), (wire.source, wire.target))
+            self._report_lost(segment, self._between_text(wire), (wire.source, wire.target))
             return
         text = f"{names} stays {place} `{self.name_of(beside)}`, where the model has changed"
         self.changes.append(MergeChange("workflow", text, notable=True))
 
-    def _between(self, wire: Link) -> str:
+    def _between_text(self, wire: Link) -> str:
         return f"is between `{self.name_of(wire.source)}` and `{self.name_of(wire.target)}`"
 
-    def _names(self, segment: Segment) -> str:
+    def _segment_names(self, segment: Segment) -> str:
         return ", ".join(f"`{self.name_of(key)}`" for key in segment.nodes[:3])
 
-    def _lost(self, segment: Segment, where: str, ends: tuple[str, ...]) -> None:
+    def _report_lost(self, segment: Segment, where: str, ends: tuple[str, ...]) -> None:
         gone = [f"`{self.name_of(key)}`" for key in ends if key not in self.alive]
         reason = f"{' and '.join(gone)} was removed" if gone else "it no longer has this connection"
         self.conflicts.append(
@@ -228,7 +230,7 @@ class WiringMerge:
 
     # -- wires that the person moved -------------------------------------------------------------
 
-    def _moved(self) -> None:
+    def _move_wires(self) -> None:
         """Wires between nodes of the model that the person took away or drew."""
         added, mine = set(self.added), set(self.ours)
         own = _by_start(w for w in self.come if not {w.source, w.target} & added)
@@ -246,32 +248,32 @@ class WiringMerge:
                 continue  # the model did the same
             dead = [w.target for w in drawn if w.target not in self.alive]
             if dead or new or old or start[2] >= GONE:
-                self._rewired(start, drawn, new, dead)
+                self._report_rewired(start, drawn, new, dead)
                 continue
             for wire in taken:
                 self.result.pop(wire, None)
-            self._add(drawn)
+            self._add_wires(drawn)
             text = f"the connections from `{self.name_of(start[1])}`"
             self.changes.append(MergeChange("workflow", text))
 
-    def _rewired(
+    def _report_rewired(
         self,
         start: tuple[str, str, int],
         drawn: list[Link],
         new: set[Link],
         dead: list[str],
     ) -> None:
-        def some(keys: Iterable[str]) -> str:
+        def name_some(keys: Iterable[str]) -> str:
             names = sorted({f"`{self.name_of(key)}`" for key in keys})
             return ", ".join(names) or "nothing"
 
-        model = f"it now leads to {some(w.target for w in self.ours if w.start == start)}"
+        model = f"it now leads to {name_some(w.target for w in self.ours if w.start == start)}"
         if dead and not new:
-            model = f"{some(dead)} was removed"
+            model = f"{name_some(dead)} was removed"
         self.conflicts.append(
             MergeConflict(
                 self.name_of(start[1]),
-                f"its connection was moved to {some(w.target for w in drawn)}",
+                f"its connection was moved to {name_some(w.target for w in drawn)}",
                 model,
                 "add the connection of the model to the workflow, then merge again",
             )

@@ -1,8 +1,8 @@
 """The node types of n8n that orgflow emits or the engine model covers, one module each.
 
-`of` finds one by its short name and then imports its module, so a compilation loads only the types
-that it writes. A new type is a module with a `NODE` and a line below; if it is emitted or shown to
-users, its parameters also need a schema in `format/schema/nodes`.
+`find_type` finds one by its short name and then imports its module, so a compilation loads only the
+types that it writes. A new type is a module with a `NODE` and a line below; if it is emitted or
+shown to users, its parameters also need a schema in `format/schema/nodes`.
 """
 
 from __future__ import annotations
@@ -47,38 +47,38 @@ _MODULES: Final = {
 """The short name of a type and its module in this folder."""
 
 
-def of(short: str | None) -> NodeType | None:
+def find_type(short: str | None) -> NodeType | None:
     """The known data about the type `n8n-nodes-base.<short>`; `None` for any other type."""
     module = _MODULES.get(short or "")
-    return _loaded(module) if module is not None else None
+    return _loaded_type(module) if module is not None else None
 
 
 @cache
-def _loaded(module: str) -> NodeType:
-    found = import_module(f"{__name__}.{module}").NODE
-    assert isinstance(found, NodeType)
-    return found
+def _loaded_type(module: str) -> NodeType:
+    kind = import_module(f"{__name__}.{module}").NODE
+    assert isinstance(kind, NodeType)
+    return kind
 
 
-def caller() -> NodeType:
+def calling_type() -> NodeType:
     """The type whose nodes call another workflow."""
-    found = of("executeWorkflow")
-    assert found is not None
-    return found
+    kind = find_type("executeWorkflow")
+    assert kind is not None
+    return kind
 
 
-def every() -> tuple[NodeType, ...]:
+def all_types() -> tuple[NodeType, ...]:
     """All of them, in the order of their names."""
-    return tuple(_loaded(module) for module in _MODULES.values())
+    return tuple(_loaded_type(module) for module in _MODULES.values())
 
 
 @cache
-def described() -> tuple[str, ...]:
+def described_names() -> tuple[str, ...]:
     """Names of the types that orgflow writes or its schemas describe."""
-    return tuple(kind.name for kind in every() if kind.described)
+    return tuple(kind.name for kind in all_types() if kind.described)
 
 
-def label(short: str) -> str:
+def type_label(short: str) -> str:
     """The name of a type in n8n's editor; the short name of an unknown one."""
-    known = of(short)
+    known = find_type(short)
     return known.label if known is not None else short

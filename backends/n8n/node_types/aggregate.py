@@ -6,7 +6,7 @@ from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Use
 
 
-def _behaviour(use: Use) -> Behaviour:
+def _node_behaviour(use: Use) -> Behaviour:
     return Behaviour(kind="merge", count=lambda inputs: (min(inputs[0], 1),))
 
 
@@ -15,5 +15,5 @@ NODE = NodeType(
     label="Aggregate",
     outputs=lambda version, parameters: None,
     inputs=lambda version, parameters: None,
-    behaviour=_behaviour,
+    behaviour=_node_behaviour,
 )

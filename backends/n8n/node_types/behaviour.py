@@ -69,23 +69,23 @@ class Behaviour(Value):
     request: TableRequest | str | None = None
 
 
-def unknown(outputs: int) -> Behaviour:
+def unknown_behaviour(outputs: int) -> Behaviour:
     """A node that may output any number of items on each of its outputs."""
     declared = max(1, outputs)
 
-    def choices(items: int, most: int) -> Iterator[Counts]:
+    def list_choices(items: int, most: int) -> Iterator[Counts]:
         return itertools.product(range(max(items, most) + 1), repeat=declared)
 
-    return Behaviour(kind="choice", outputs=declared, choices=choices, known=False)
+    return Behaviour(kind="choice", outputs=declared, choices=list_choices, known=False)
 
 
-def split(items: int, most: int) -> Iterator[Counts]:
+def split_items(items: int, most: int) -> Iterator[Counts]:
     """Each item leaves by one of two outputs."""
     del most
     return ((first, items - first) for first in range(items, -1, -1))
 
 
-def trigger(use: object) -> Behaviour:
+def trigger_behaviour(use: object) -> Behaviour:
     """A trigger."""
     del use
     return Behaviour(kind="trigger")

@@ -23,15 +23,15 @@ _FILE = Path(__file__).parent / "schema" / "known-nodes.json"
 
 
 @cache
-def _table() -> Mapping[str, Any]:
-    found = json.loads(_FILE.read_text(encoding="utf-8"))
-    assert isinstance(found, dict)
-    return found
+def _known_nodes() -> Mapping[str, Any]:
+    table = json.loads(_FILE.read_text(encoding="utf-8"))
+    assert isinstance(table, dict)
+    return table
 
 
-def release() -> str:
+def table_release() -> str:
     """The n8n version of the table."""
-    return str(_table()["n8n"])
+    return str(_known_nodes()["n8n"])
 
 
 BASE: Final = "n8n-nodes-base"
@@ -46,55 +46,55 @@ def split_type(full: str) -> tuple[str, str]:
 
 def comes_with_n8n(full: str) -> bool:
     """Whether a type is in a package that is part of n8n."""
-    return split_type(full)[0] in _table()["types"]
+    return split_type(full)[0] in _known_nodes()["types"]
 
 
-def versions(full: str) -> tuple[float, ...]:
+def known_versions(full: str) -> tuple[float, ...]:
     """The versions of a type in this n8n; empty for an unknown type.
 
     n8n offers every suitable node as a tool, under its name with the suffix `Tool`.
     """
     package, short = split_type(full)
-    known: Mapping[str, list[float]] = _table()["types"].get(package, {})
+    known: Mapping[str, list[float]] = _known_nodes()["types"].get(package, {})
     for name in (short, short.removesuffix("HitlTool"), short.removesuffix("Tool")):
         if name in known:
             return tuple(known[name])
     return ()
 
 
-def versioned(full: str) -> bool:
+def is_versioned(full: str) -> bool:
     """Whether each version of a type is a separate implementation, so other versions do not
     exist."""
     package, short = split_type(full)
-    return short in _table()["versioned"].get(package, ())
+    return short in _known_nodes()["versioned"].get(package, ())
 
 
-def newest(full: str) -> float:
+def newest_version(full: str) -> float:
     """The newest version of a type; 1 for an unknown one."""
-    return max(versions(full), default=1.0)
+    return max(known_versions(full), default=1.0)
 
 
-def names(full: str) -> tuple[str, ...]:
+def package_types(full: str) -> tuple[str, ...]:
     """The names of the types in the package of a type."""
-    return tuple(_table()["types"].get(split_type(full)[0], {}))
+    return tuple(_known_nodes()["types"].get(split_type(full)[0], {}))
 
 
-def reads(short: str, version: float, parameter: str) -> bool:
+def reads_parameter(short: str, version: float, parameter: str) -> bool:
     """Whether a node reads a parameter in its version; assumed for unknown nodes."""
-    table = parameters(short)
+    table = core_parameters(short)
     return table is None or version in table.get(parameter, ())
 
 
-def parameters(short: str) -> Mapping[str, list[float]] | None:
+def core_parameters(short: str) -> Mapping[str, list[float]] | None:
     """The parameters of a core node and the versions that have them; `None` for other nodes."""
-    found: Mapping[str, list[float]] | None = _table()["parameters"].get(short)
-    return found
+    versions_by_name: Mapping[str, list[float]] | None = _known_nodes()["parameters"].get(short)
+    return versions_by_name
 
 
 def offered_values(short: str) -> Mapping[str, Mapping[str, list[float]]] | None:
     """The values of parameters of a core node that offer fixed ones, each with the versions that
     offer it; `None` for other nodes."""
-    offered: Mapping[str, Mapping[str, list[float]]] | None = _table()["options"].get(short)
+    offered: Mapping[str, Mapping[str, list[float]]] | None = _known_nodes()["options"].get(short)
     return offered
 
 
@@ -139,7 +139,7 @@ def known_short(full: str) -> str:
 
 def start_of(short: str) -> Start:
     """The start event of a trigger of this type."""
-    kind = node_types.of(short)
+    kind = node_types.find_type(short)
     return (kind.start if kind is not None else None) or _STARTS.get(short, "message")
 
 
@@ -148,18 +148,18 @@ def looks_like_sub_node(full: str) -> bool:
     return _SUB_NODE.fullmatch(split_type(full)[1]) is not None
 
 
-def scripts(short: str) -> tuple[str, ...]:
+def script_parameters(short: str) -> tuple[str, ...]:
     """The parameters of a type that hold program code."""
-    kind = node_types.of(short)
+    kind = node_types.find_type(short)
     return kind.scripts if kind is not None else _SCRIPTS.get(short, ())
 
 
 def task_type(short: str, parameters: Mapping[str, Any]) -> TaskType:
     """The kind of task of a node in a model."""
-    kind = node_types.of(short)
+    kind = node_types.find_type(short)
     usual = (kind.task if kind is not None else _usual_task(short)) or "service"
     operation = parameters.get("operation")
-    if send_and_wait.asks(parameters):
+    if send_and_wait.asks_people(parameters):
         return "user"
     if usual == "send" and isinstance(operation, str) and _SENDING.match(operation) is None:
         return "service"

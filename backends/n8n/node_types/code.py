@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown_behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use
 
 
-def running(code: str) -> dict[str, Any]:
+def code_parameters(code: str) -> dict[str, Any]:
     """Parameters that run JavaScript once with all items."""
     return {"jsCode": code}
 
@@ -33,11 +33,11 @@ return plain(JSON.parse(JSON.stringify(made)));"""
 
 
 def is_visible(code: str) -> bool:
-    """Whether code ends like that of `visible`."""
+    """Whether code ends like that of `visible_code`."""
     return " ".join(code.split()).endswith(" ".join(_CLOSE.split()))
 
 
-def visible(parameters: dict[str, Any]) -> dict[str, Any]:
+def visible_code(parameters: dict[str, Any]) -> dict[str, Any]:
     """The same code for n8n 1, whose output expressions of later nodes can read.
 
     In n8n 1, code is run by vm2 by default, and what it returns consists of proxies. The bridge to
@@ -57,8 +57,8 @@ def gives_one_item(parameters: Parameters) -> bool:
     return text.removesuffix(_CLOSE).rstrip().rpartition("\n")[2].startswith("return [{ json: {")
 
 
-def _behaviour(use: Use) -> Behaviour:
-    return unknown(1)
+def _node_behaviour(use: Use) -> Behaviour:
+    return unknown_behaviour(1)
 
 
 NODE = NodeType(
@@ -66,7 +66,7 @@ NODE = NodeType(
     label="Code",
     emitted=True,
     versions=((2,), (2,)),
-    behaviour=_behaviour,
+    behaviour=_node_behaviour,
     scripts=("jsCode", "pythonCode"),
     task="script",
 )

@@ -38,7 +38,7 @@ FIRST_OPERATIONS: Final = frozenset(
 """Operations of version 1, which has one table for all types."""
 
 
-def expression(code: str) -> str:
+def make_expression(code: str) -> str:
     """An n8n expression. `}}` inside would end it (N8N_PATTERNS.md): it must not occur."""
     if "}}" in code:
         raise ValueError(f"`}}}}` inside an expression: {code}")
@@ -49,17 +49,17 @@ def is_true(code: str, seed: str) -> dict[str, Any]:
     """A condition that holds if the JavaScript `code` returns true."""
     return {
         "id": node_uuid(f"{seed}/condition"),
-        "leftValue": expression(code),
+        "leftValue": make_expression(code),
         "rightValue": "",
         "operator": {"type": "boolean", "operation": "true", "singleValue": True},
     }
 
 
-def equals(code: str, value: str, seed: str) -> dict[str, Any]:
+def equals_condition(code: str, value: str, seed: str) -> dict[str, Any]:
     """A condition that holds if the JavaScript `code` returns the text `value`."""
     return {
         "id": node_uuid(f"{seed}/condition"),
-        "leftValue": expression(code),
+        "leftValue": make_expression(code),
         "rightValue": value,
         "operator": {"type": "string", "operation": "equals"},
     }

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from orgflow.backends.n8n.format.json_values import count, inside, mapping, rows
-from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown_behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use, is_expression
 
 Scalar = str | int | float | bool | None
@@ -93,12 +93,12 @@ class _Uncovered(Exception):
 def read_request(parameters: Parameters) -> TableRequest | str:
     """The request of a Data Table node, or the reason why it is unknown."""
     try:
-        return _request(parameters)
+        return _row_request(parameters)
     except _Uncovered as reason:
         return str(reason)
 
 
-def _request(parameters: Parameters) -> TableRequest:
+def _row_request(parameters: Parameters) -> TableRequest:
     if parameters.get("resource", "row") != "row":
         raise _Uncovered("it changes tables, not rows")
     name = parameters.get("operation", "insert")
@@ -113,19 +113,19 @@ def _request(parameters: Parameters) -> TableRequest:
     bulk = options.get("optimizeBulk", False)
     if not isinstance(bulk, bool):
         raise _Uncovered("an expression computes an option")
-    request = TableRequest(operation, _table(parameters), counts_only=bulk)
+    request = TableRequest(operation, _table_id(parameters), counts_only=bulk)
     if operation != "insert":
-        request = request._replace(tests=_tests(parameters), every=_every(parameters))
+        request = request._replace(tests=_column_tests(parameters), every=_needs_every(parameters))
         if not request.tests and operation != "get":
             raise _Uncovered("it has no condition, so the node fails")
     if operation in ("insert", "update", "upsert"):
-        request = request._replace(values=_values(parameters))
+        request = request._replace(values=_written_values(parameters))
     if operation == "get":
-        request = request._replace(limit=_limit(parameters))
+        request = request._replace(limit=_row_limit(parameters))
     return request
 
 
-def _table(parameters: Parameters) -> str:
+def _table_id(parameters: Parameters) -> str:
     table = parameters.get("dataTableId")
     mode, value = inside(table, "mode"), inside(table, "value")
     if mode not in ("id", "list"):
@@ -136,19 +136,19 @@ def _table(parameters: Parameters) -> str:
     return value
 
 
-def _every(parameters: Parameters) -> bool:
+def _needs_every(parameters: Parameters) -> bool:
     match = parameters.get("matchType", "anyCondition")
     if match not in ("anyCondition", "allConditions"):
         raise _Uncovered("an expression selects how the conditions are combined")
     return bool(match == "allConditions")
 
 
-def _tests(parameters: Parameters) -> tuple[ColumnTest, ...]:
+def _column_tests(parameters: Parameters) -> tuple[ColumnTest, ...]:
     filters = parameters.get("filters", {})
     listed = filters.get("conditions", []) if isinstance(filters, Mapping) else None
     if not isinstance(listed, list):
         raise _Uncovered("an expression computes the conditions")
-    found: list[ColumnTest] = []
+    tests: list[ColumnTest] = []
     for row in rows(listed):
         column, name = row.get("keyName", "id"), row.get("condition", "eq")
         if not isinstance(column, str) or is_expression(column):
@@ -159,20 +159,20 @@ def _tests(parameters: Parameters) -> tuple[ColumnTest, ...]:
         if value is None and name not in _WITHOUT_VALUE:
             # A null of an expression selects empty cells; one of the file does not (tried).
             raise _Uncovered(f"the condition `{name}` compares with null")
-        found.append(ColumnTest(column, name, _operand(value)))
-    return tuple(found)
+        tests.append(ColumnTest(column, name, _read_operand(value)))
+    return tuple(tests)
 
 
-def _values(parameters: Parameters) -> tuple[tuple[str, Operand], ...]:
+def _written_values(parameters: Parameters) -> tuple[tuple[str, Operand], ...]:
     if inside(parameters, "columns", "mappingMode") != "defineBelow":
         raise _Uncovered("the columns are those of the item")
     given = inside(parameters, "columns", "value")
     if given is not None and not isinstance(given, Mapping):
         raise _Uncovered("an expression computes the columns")
-    return tuple((str(name), _operand(value)) for name, value in mapping(given).items())
+    return tuple((str(name), _read_operand(value)) for name, value in mapping(given).items())
 
 
-def _limit(parameters: Parameters) -> int | None:
+def _row_limit(parameters: Parameters) -> int | None:
     if parameters.get("orderBy", False) is not False:
         raise _Uncovered("sorted rows are not modelled")
     every = parameters.get("returnAll", False)
@@ -186,7 +186,7 @@ def _limit(parameters: Parameters) -> int | None:
     return limit
 
 
-def _operand(value: Any) -> Operand:
+def _read_operand(value: Any) -> Operand:
     if not is_expression(value):
         if value is not None and not isinstance(value, str | int | float | bool):
             raise _Uncovered("a value is an object or a list")
@@ -199,14 +199,14 @@ def _operand(value: Any) -> Operand:
     return Given(value[1:])
 
 
-def _behaviour(use: Use) -> Behaviour:
+def _node_behaviour(use: Use) -> Behaviour:
     # The number of rows is unknown without the table: as for a node of unknown type, any number of
     # items leaves. A model of the server (`engine_model.world_model`) reads the request instead.
-    return unknown(use.wired).replace(request=read_request(use.parameters))
+    return unknown_behaviour(use.wired).replace(request=read_request(use.parameters))
 
 
 NODE = NodeType(
     name="dataTable",
     label="Data table",
-    behaviour=_behaviour,
+    behaviour=_node_behaviour,
 )

@@ -15,8 +15,8 @@ NODE = NodeType(
     versions=((2, 2.1), (2, 2.1)),
     inputs=lambda version, parameters: 1,
     outputs=lambda version, parameters: 1,
-    behaviour=send_and_wait.behaviour,
-    waits=send_and_wait.asks,
+    behaviour=send_and_wait.send_behaviour,
+    waits=send_and_wait.asks_people,
     required=(
         ("fromEmail", {"resource": ("email", None)}),
         ("toEmail", {"resource": ("email", None)}),

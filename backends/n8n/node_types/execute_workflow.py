@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgflow.backends.n8n.format.json_values import inside, mapping
-from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown_behaviour
 from orgflow.backends.n8n.node_types.node_type import (
     Effect,
     NodeType,
@@ -16,7 +16,7 @@ from orgflow.backends.n8n.node_types.node_type import (
 )
 
 
-def calling(workflow: str) -> dict[str, Any]:
+def call_parameters(workflow: str) -> dict[str, Any]:
     """Parameters of a node that calls a workflow once with all items and waits for its end."""
     return {
         "source": "database",
@@ -27,7 +27,7 @@ def calling(workflow: str) -> dict[str, Any]:
     }
 
 
-def called(parameters: Parameters) -> str:
+def called_workflow(parameters: Parameters) -> str:
     """The id in the parameters of a node that calls a workflow by a plain id."""
     if parameters.get("source", "database") != "database":
         return ""
@@ -37,23 +37,23 @@ def called(parameters: Parameters) -> str:
     return "" if value is None or is_expression(value) else str(value)
 
 
-def waits(parameters: Parameters) -> bool:
+def waits_for_end(parameters: Parameters) -> bool:
     """Whether the caller continues only after the end of the called workflow."""
     return inside(parameters, "options", "waitForSubWorkflow") is not False
 
 
-def _effect(version: float, parameters: Parameters) -> Effect:
-    return "replace" if waits(parameters) else "pass"
+def _field_effect(version: float, parameters: Parameters) -> Effect:
+    return "replace" if waits_for_end(parameters) else "pass"
 
 
-def _behaviour(use: Use) -> Behaviour | None:
-    to = called(use.parameters)
+def _node_behaviour(use: Use) -> Behaviour | None:
+    to = called_workflow(use.parameters)
     if to not in use.known:
         return None
     waited = mapping(use.parameters.get("options")).get("waitForSubWorkflow", True)
     mode = use.parameters.get("mode", "once")
     if is_expression(waited) or is_expression(mode):
-        return unknown(1)
+        return unknown_behaviour(1)
     added = inside(use.parameters, "workflowInputs", "value")
     return Behaviour(
         kind="call", calls=to, waited=bool(waited), each=mode == "each", passes=not added
@@ -65,10 +65,10 @@ NODE = NodeType(
     label="Execute Workflow",
     once=True,
     versions=((1.3,), (1.3, 1.4)),
-    behaviour=_behaviour,
-    effect=_effect,
-    waits=waits,
-    calls=called,
+    behaviour=_node_behaviour,
+    effect=_field_effect,
+    waits=waits_for_end,
+    calls=called_workflow,
     required=(("workflowId", {"source": ("database", None)}),),
     task=None,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.n8n.node_types.behaviour import hands_on
-from orgflow.backends.n8n.node_types.node_type import NodeType, none
+from orgflow.backends.n8n.node_types.node_type import NodeType, no_port
 
 
 def taking_all() -> dict[str, Any]:
@@ -18,7 +18,7 @@ NODE = NodeType(
     label="When Executed by Another Workflow",
     versions=((1.1,), (1.1, 1.2)),
     start="called",
-    inputs=none,
+    inputs=no_port,
     behaviour=hands_on,
     reliable=True,
     task=None,

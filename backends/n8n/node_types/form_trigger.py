@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orgflow.backends.n8n.node_types.behaviour import trigger
-from orgflow.backends.n8n.node_types.node_type import NodeType, inbound_credential, none
+from orgflow.backends.n8n.node_types.behaviour import trigger_behaviour
+from orgflow.backends.n8n.node_types.node_type import NodeType, inbound_credential, no_port
 
 
 def opened_at(path: str, title: str, fields: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -25,8 +25,8 @@ NODE = NodeType(
     emitted=True,
     versions=((2.3,), (2.5, 2.6)),
     start="message",
-    inputs=none,
-    behaviour=trigger,
+    inputs=no_port,
+    behaviour=trigger_behaviour,
     required=(("formTitle", {}),),
     task=None,
 )

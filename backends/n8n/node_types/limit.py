@@ -6,7 +6,7 @@ from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Use, passes_items
 
 
-def _behaviour(use: Use) -> Behaviour | None:
+def _node_behaviour(use: Use) -> Behaviour | None:
     most = use.parameters.get("maxItems", 1)
     if not isinstance(most, int):
         return None
@@ -18,6 +18,6 @@ NODE = NodeType(
     label="Limit",
     inputs=lambda version, parameters: None,
     outputs=lambda version, parameters: None,
-    behaviour=_behaviour,
+    behaviour=_node_behaviour,
     effect=passes_items,
 )

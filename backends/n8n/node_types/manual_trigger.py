@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.node_types.behaviour import trigger
-from orgflow.backends.n8n.node_types.node_type import NodeType, none
+from orgflow.backends.n8n.node_types.behaviour import trigger_behaviour
+from orgflow.backends.n8n.node_types.node_type import NodeType, no_port
 
 NODE = NodeType(
     name="manualTrigger",
@@ -11,7 +11,7 @@ NODE = NodeType(
     emitted=True,
     versions=((1,), (1,)),
     start="manual",
-    inputs=none,
-    behaviour=trigger,
+    inputs=no_port,
+    behaviour=trigger_behaviour,
     task=None,
 )

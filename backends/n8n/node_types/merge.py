@@ -33,7 +33,7 @@ def by_position(inputs: int, *, partial: bool) -> dict[str, Any]:
     }
 
 
-def merging(version: float, parameters: Parameters) -> Merging | None:
+def merge_counts(version: float, parameters: Parameters) -> Merging | None:
     """The count function of a Merge node, None if the number depends on the data."""
     if version < 2:
         return _version_1(parameters)
@@ -49,7 +49,7 @@ these."""
 _LEFT_OVERS: Final = ("keepNonMatches", "keepEverything", "enrichInput1", "enrichInput2")
 
 
-def needed(version: float, parameters: Parameters, wired: Sequence[int]) -> Needed:
+def needed_inputs(version: float, parameters: Parameters, wired: Sequence[int]) -> Needed:
     """The requirements of a Merge for continuing.
 
     It waits until all `wired` inputs have arrived or nothing else can run; its mode determines the
@@ -89,49 +89,49 @@ def _combines_all(version: float, parameters: Parameters) -> bool:
 def inputs_declared(parameters: Parameters) -> int | None:
     """The number of inputs that a Merge of version 3 reads, regardless of connections; None if it
     is computed or impossible."""
-    number = _whole(parameters.get("numberInputs") or 2)
+    number = _whole_number(parameters.get("numberInputs") or 2)
     return number if number is not None and 1 <= number <= _MOST_INPUTS else None
 
 
-def _whole(value: Any) -> int | None:
+def _whole_number(value: Any) -> int | None:
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _at(counts: Counts, index: int) -> int:
+def _count_at(counts: Counts, index: int) -> int:
     return counts[index] if 0 <= index < len(counts) else 0
 
 
-def _sum(inputs: int) -> Merging:
+def _sum_of_inputs(inputs: int) -> Merging:
     return lambda counts: (sum(counts[:inputs]),)
 
 
-def _product(counts: Counts) -> Counts:
-    return (_at(counts, 0) * _at(counts, 1),)
+def _product_of_inputs(counts: Counts) -> Counts:
+    return (_count_at(counts, 0) * _count_at(counts, 1),)
 
 
-def _of(index: int) -> Merging:
-    return lambda counts: (_at(counts, index),)
+def _one_input(index: int) -> Merging:
+    return lambda counts: (_count_at(counts, index),)
 
 
-def _one(counts: Counts) -> Counts:
+def _one_item(counts: Counts) -> Counts:
     return (1,)
 
 
 def _version_1(parameters: Parameters) -> Merging | None:
     match parameters.get("mode", "append"):
         case "append":
-            return _sum(2)
+            return _sum_of_inputs(2)
         case "mergeByIndex":
             return _by_index(parameters.get("join", "left"))
         case "multiplex":
-            return _product
+            return _product_of_inputs
         case "passThrough":
-            return _of(0 if parameters.get("output", "input1") == "input1" else 1)
+            return _one_input(0 if parameters.get("output", "input1") == "input1" else 1)
         case "wait":
-            return _one
+            return _one_item
         case _:
             return None
 
@@ -139,11 +139,11 @@ def _version_1(parameters: Parameters) -> Merging | None:
 def _by_index(join: object) -> Merging | None:
     match join:
         case "inner":
-            return lambda counts: (min(_at(counts, 0), _at(counts, 1)),)
+            return lambda counts: (min(_count_at(counts, 0), _count_at(counts, 1)),)
         case "left":
-            return _of(0)
+            return _one_input(0)
         case "outer":
-            return lambda counts: (max(_at(counts, 0), _at(counts, 1)),)
+            return lambda counts: (max(_count_at(counts, 0), _count_at(counts, 1)),)
         case _:
             return None
 
@@ -151,22 +151,22 @@ def _by_index(join: object) -> Merging | None:
 def _version_2(parameters: Parameters) -> Merging | None:
     mode = parameters.get("mode", "append")
     if mode == "append":
-        return _sum(2)
+        return _sum_of_inputs(2)
     if mode == "chooseBranch":
         match parameters.get("output", "input1"):
             case "input1":
-                return _of(0)
+                return _one_input(0)
             case "input2":
-                return _of(1)
+                return _one_input(1)
             case "empty":
-                return _one
+                return _one_item
             case _:
                 return None
     if mode != "combine":
         return None
     match parameters.get("combinationMode", "mergeByFields"):
         case "multiplex":
-            return _product
+            return _product_of_inputs
         case "mergeByPosition":
             return _by_position_2(parameters)
         case _:
@@ -174,17 +174,17 @@ def _version_2(parameters: Parameters) -> Merging | None:
 
 
 def _by_position_2(parameters: Parameters) -> Merging | None:
-    unpaired = _unpaired(parameters)
+    unpaired = _includes_unpaired(parameters)
     if unpaired is None:
         return None
     choose = max if unpaired else min
 
-    def counting(counts: Counts) -> Counts:
-        first, second = _at(counts, 0), _at(counts, 1)
+    def count_chosen(counts: Counts) -> Counts:
+        first, second = _count_at(counts, 0), _count_at(counts, 1)
         # A missing side never empties the result in this version.
         return (first + second if not (first and second) else choose(first, second),)
 
-    return counting
+    return count_chosen
 
 
 def _version_3(parameters: Parameters) -> Merging | None:
@@ -196,9 +196,9 @@ def _version_3(parameters: Parameters) -> Merging | None:
         mode = parameters.get("combineBy", "combineByFields")
     match mode:
         case "append":
-            return _sum(inputs)
+            return _sum_of_inputs(inputs)
         case "combineAll":
-            return _product
+            return _product_of_inputs
         case "combineByPosition":
             return _by_position_3(inputs, parameters)
         case "chooseBranch":
@@ -208,23 +208,23 @@ def _version_3(parameters: Parameters) -> Merging | None:
 
 
 def _by_position_3(inputs: int, parameters: Parameters) -> Merging | None:
-    unpaired = _unpaired(parameters)
+    unpaired = _includes_unpaired(parameters)
     if unpaired is None:
         return None
     choose = max if unpaired else min
     clash = mapping(mapping(mapping(parameters.get("options")).get("clashHandling")).get("values"))
     preferred = str(clash.get("resolveClash", "")).removeprefix("preferInput")
-    if preferred.isdecimal() and not 1 <= (_whole(preferred) or 0) <= inputs:
+    if preferred.isdecimal() and not 1 <= (_whole_number(preferred) or 0) <= inputs:
         return lambda counts: None
 
-    def counting(counts: Counts) -> Counts:
+    def count_indexed(counts: Counts) -> Counts:
         # An input that is declared but not wired counts as empty.
-        return (choose(_at(counts, index) for index in range(inputs)),)
+        return (choose(_count_at(counts, index) for index in range(inputs)),)
 
-    return counting
+    return count_indexed
 
 
-def _unpaired(parameters: Parameters) -> bool | None:
+def _includes_unpaired(parameters: Parameters) -> bool | None:
     value = mapping(parameters.get("options")).get("includeUnpaired", False)
     return None if is_expression(value) else bool(value)
 
@@ -232,26 +232,26 @@ def _unpaired(parameters: Parameters) -> bool | None:
 def _choose_3(inputs: int, parameters: Parameters) -> Merging | None:
     output = parameters.get("output", "specifiedInput")
     if output == "empty":
-        return _one
+        return _one_item
     if output != "specifiedInput":
         return None
-    chosen = _whole(parameters.get("useDataOfInput", 1))
+    chosen = _whole_number(parameters.get("useDataOfInput", 1))
     if chosen is None:
         return None
     if chosen > inputs:
         return lambda counts: None
-    return lambda counts: (_at(counts, chosen - 1) if chosen - 1 < inputs else 0,)
+    return lambda counts: (_count_at(counts, chosen - 1) if chosen - 1 < inputs else 0,)
 
 
-def _inputs(version: float | None, parameters: Parameters) -> int | None:
+def _count_inputs(version: float | None, parameters: Parameters) -> int | None:
     if version is None:
         return None
     return 2 if version < 3 else count(parameters.get("numberInputs", 2))
 
 
-def _behaviour(use: Use) -> Behaviour | None:
-    found = merging(use.version, use.parameters)
-    return Behaviour(kind="merge", count=found) if found is not None else None
+def _node_behaviour(use: Use) -> Behaviour | None:
+    counts = merge_counts(use.version, use.parameters)
+    return Behaviour(kind="merge", count=counts) if counts is not None else None
 
 
 NODE = NodeType(
@@ -260,8 +260,8 @@ NODE = NodeType(
     once=True,
     emitted=True,
     versions=((3.2,), (3.2,)),
-    inputs=_inputs,
-    behaviour=_behaviour,
+    inputs=_count_inputs,
+    behaviour=_node_behaviour,
     effect=passes_items,
     reliable=True,
     task=None,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from orgflow.backends.n8n.node_types.behaviour import trigger
-from orgflow.backends.n8n.node_types.node_type import NodeType, none
+from orgflow.backends.n8n.node_types.behaviour import trigger_behaviour
+from orgflow.backends.n8n.node_types.node_type import NodeType, no_port
 
 from orgflow_ir.model import EventDefinition
 from orgflow_ir.model.timer_values import Duration
@@ -28,7 +28,7 @@ NODE = NodeType(
     emitted=True,
     versions=((1,), (1,)),
     start="schedule",
-    inputs=none,
-    behaviour=trigger,
+    inputs=no_port,
+    behaviour=trigger_behaviour,
     task=None,
 )

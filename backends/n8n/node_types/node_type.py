@@ -40,13 +40,13 @@ class Use(NamedTuple):
     known: frozenset[str]
 
 
-def one(version: float | None, parameters: Parameters) -> int | None:
+def one_port(version: float | None, parameters: Parameters) -> int | None:
     """One port, regardless of the node."""
     del version, parameters
     return 1
 
 
-def none(version: float | None, parameters: Parameters) -> int | None:
+def no_port(version: float | None, parameters: Parameters) -> int | None:
     """No port."""
     del version, parameters
     return 0
@@ -64,7 +64,7 @@ def passes_items(version: float, parameters: Parameters) -> Effect:
     return "pass"
 
 
-def never(parameters: Parameters) -> bool:
+def never_holds(parameters: Parameters) -> bool:
     """No, regardless of the parameters."""
     del parameters
     return False
@@ -82,7 +82,7 @@ def no_credential(parameters: Parameters) -> str:
     return ""
 
 
-def nobody(parameters: Parameters) -> str:
+def no_workflow(parameters: Parameters) -> str:
     """No workflow is called."""
     del parameters
     return ""
@@ -120,18 +120,18 @@ class NodeType(Value):
     once: bool = False
     versions: tuple[Versions, Versions] = ((), ())
     start: Start | None = None
-    inputs: Ports = one
-    outputs: Ports = one
+    inputs: Ports = one_port
+    outputs: Ports = one_port
     behaviour: Callable[[Use], Behaviour | None] | None = None
     effect: Callable[[float, Parameters], Effect] = unknown_effect
     reliable: bool = False
-    waits: Callable[[Parameters], bool] = never
-    calls: Callable[[Parameters], str] = nobody
+    waits: Callable[[Parameters], bool] = never_holds
+    calls: Callable[[Parameters], str] = no_workflow
     required: tuple[Required, ...] = ()
     scripts: tuple[str, ...] = ()
     task: TaskType | None = "service"
     credential: Callable[[Parameters], str] = no_credential
-    gives_one: Callable[[Parameters], bool] = never
+    gives_one: Callable[[Parameters], bool] = never_holds
 
     @property
     def described(self) -> bool:

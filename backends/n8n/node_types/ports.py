@@ -13,7 +13,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType
 def outputs_of(node: Mapping[str, object]) -> int | None:
     """The number of main outputs of a node; None if type, version and parameters do not determine
     it."""
-    return ports_of(node, node_types.of(short_type(node)))[1]
+    return ports_of(node, node_types.find_type(short_type(node)))[1]
 
 
 def regular_outputs(node: Mapping[str, object]) -> int | None:
@@ -24,7 +24,7 @@ def regular_outputs(node: Mapping[str, object]) -> int | None:
 def inputs_of(node: Mapping[str, object]) -> int | None:
     """The number of main inputs of a node; None if type, version and parameters do not determine
     it."""
-    return ports_of(node, node_types.of(short_type(node)))[0]
+    return ports_of(node, node_types.find_type(short_type(node)))[0]
 
 
 def ports_of(node: Mapping[str, object], kind: NodeType | None) -> tuple[int | None, int | None]:

@@ -8,12 +8,12 @@ from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use, passes_items
 
 
-def answering(status: int, body: str) -> dict[str, Any]:
+def answer_parameters(status: int, body: str) -> dict[str, Any]:
     """Parameters that answer with a status and the object of an expression."""
     return {"respondWith": "json", "responseBody": body, "options": {"responseCode": status}}
 
 
-def _outputs(version: float | None, parameters: Parameters) -> int | None:
+def _count_outputs(version: float | None, parameters: Parameters) -> int | None:
     if version is None:
         return None
     if version < 1.4:  # the second output was always there in 1.3
@@ -21,7 +21,7 @@ def _outputs(version: float | None, parameters: Parameters) -> int | None:
     return 2 if parameters.get("enableResponseOutput") is True else 1
 
 
-def _behaviour(use: Use) -> Behaviour:
+def _node_behaviour(use: Use) -> Behaviour:
     answers = use.version > 1.3 and use.parameters.get("enableResponseOutput")
     if use.version == 1.3 or answers:
         return Behaviour(kind="choice", outputs=2, choices=lambda items, _: iter(((items, 1),)))
@@ -32,8 +32,8 @@ NODE = NodeType(
     name="respondToWebhook",
     label="Respond to Webhook",
     versions=((1.4, 1.5), (1.4, 1.5)),
-    outputs=_outputs,
-    behaviour=_behaviour,
+    outputs=_count_outputs,
+    behaviour=_node_behaviour,
     effect=passes_items,
     required=(("redirectURL", {"respondWith": ("redirect",)}),),
     task="send",

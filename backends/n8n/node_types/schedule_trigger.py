@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, assert_never
 
 from orgflow.backends.n8n.format.json_values import inside, number
-from orgflow.backends.n8n.node_types.behaviour import trigger
-from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, none
+from orgflow.backends.n8n.node_types.behaviour import trigger_behaviour
+from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, no_port
 
 from orgflow_ir.model import EventDefinition
 from orgflow_ir.model.timer_values import (
@@ -46,17 +46,17 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     if seconds is None:
         months = 12 * time.interval.years + time.interval.months
         alone = time.interval._replace(years=0, months=0).exact_seconds == 0
-        return _every(months, "months") if alone else None
+        return _interval_rule(months, "months") if alone else None
     if seconds and seconds % 86400 == 0:
-        return _every(seconds // 86400, "days") if seconds // 86400 <= _MOST_DAYS else None
+        return _interval_rule(seconds // 86400, "days") if seconds // 86400 <= _MOST_DAYS else None
     for size, unit, whole in _SCHEDULE_UNITS:
         # n8n makes a cron step of it, which is even only where it divides the larger unit
         if seconds and seconds % size == 0 and whole % (seconds // size) == 0:
-            return _every(seconds // size, unit)
+            return _interval_rule(seconds // size, unit)
     return None
 
 
-def _every(amount: float, unit: str) -> dict[str, Any]:
+def _interval_rule(amount: float, unit: str) -> dict[str, Any]:
     return {"rule": {"interval": [{"field": unit, f"{unit}Interval": int(amount)}]}}
 
 
@@ -112,29 +112,31 @@ _CRON_MODES: Final[Mapping[object, str]] = {
 }  # fmt: skip
 
 
-def repeats(short: str, parameters: Parameters) -> Iterator[Repeat]:
+def repeat_rules(short: str, parameters: Parameters) -> Iterator[Repeat]:
     """The rules of a Schedule Trigger, or of its predecessors Cron and Interval."""
     if short == "interval":
         every = (parameters.get("interval", 1), str(parameters.get("unit", "seconds")))
         yield Repeat(parameters, (), every)
         return
     old = short == "cron"
-    keys, read = (("triggerTimes", "item"), _cron) if old else (("rule", "interval"), _rule)
+    keys, read = (
+        (("triggerTimes", "item"), _cron_repeat) if old else (("rule", "interval"), _rule_repeat)
+    )
     listed = inside(parameters, *keys)
     for index, raw in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(raw, Mapping):
             yield read(raw, (*keys, index))
 
 
-def _written(raw: Mapping[str, Any], place: tuple[str | int, ...], key: str) -> Repeat:
+def _written_repeat(raw: Mapping[str, Any], place: tuple[str | int, ...], key: str) -> Repeat:
     written = (*place, key) if key in raw else None
     return Repeat(raw, place, cron=raw.get(key, ""), written=written)
 
 
-def _cron(raw: Mapping[str, Any], place: tuple[str | int, ...]) -> Repeat:
+def _cron_repeat(raw: Mapping[str, Any], place: tuple[str | int, ...]) -> Repeat:
     mode = raw.get("mode", "everyDay")
     if mode == "custom":
-        return _written(raw, place, "cronExpression")
+        return _written_repeat(raw, place, "cronExpression")
     if mode == "everyX":
         return Repeat(raw, place, (raw.get("value", 2), str(raw.get("unit", "hours"))))
     form = _CRON_MODES.get(mode) if isinstance(mode, str) else None
@@ -144,14 +146,14 @@ def _cron(raw: Mapping[str, Any], place: tuple[str | int, ...]) -> Repeat:
     return Repeat(raw, place, cron=form.format(**parts))
 
 
-def _rule(raw: Mapping[str, Any], place: tuple[str | int, ...]) -> Repeat:
+def _rule_repeat(raw: Mapping[str, Any], place: tuple[str | int, ...]) -> Repeat:
     """A day by default, at midnight; an interval of more than one day or week at a time of day has
     no cron form."""
     field = str(raw.get("field", "days"))
     if field == "cronExpression":
         if "expression" not in raw:
             return Repeat(raw, place, cron=raw.get("value", ""))
-        return _written(raw, place, "expression")
+        return _written_repeat(raw, place, "expression")
     usual = {"minutes": 5, "seconds": 30}.get(field, 1)
     amount = number(raw.get(f"{field}Interval", usual))
     timed = any(key.startswith("triggerAt") for key in raw)
@@ -202,10 +204,10 @@ def cron_text(cron: Cron) -> str | None:
     for position, (field, (low, high, names)) in enumerate(zip(fields, checks, strict=True)):
         day_of_week = position == len(fields) - 1
         shift = 1 if quartz and day_of_week else 0
-        made = "*" if field == "?" else _cron_field(field, low + shift, high, names, shift)
-        if made is None:
+        field_text = "*" if field == "?" else _cron_field(field, low + shift, high, names, shift)
+        if field_text is None:
             return None
-        result.append(made)
+        result.append(field_text)
     return " ".join(result)
 
 
@@ -247,15 +249,15 @@ def cron_sets(cron: Cron) -> tuple[list[int], ...]:
     assert text is not None
     fields = text.split()
     fields = ["0", *fields] if len(fields) == 5 else fields
-    found = []
+    sets = []
     for position, (field, (low, high, _)) in enumerate(zip(fields, _CRON, strict=True)):
         values: set[int] = set()
         for part in field.split(","):
             span, _, step = part.partition("/")
             ends = [low, high] if span == "*" else [int(end) for end in span.split("-")]
             values.update(range(ends[0], ends[-1] + 1, int(step or 1)))
-        found.append(sorted({v % 7 for v in values} if position == 5 else values))
-    return (*found, [int(fields[3] != "*" and fields[5] != "*")])
+        sets.append(sorted({v % 7 for v in values} if position == 5 else values))
+    return (*sets, [int(fields[3] != "*" and fields[5] != "*")])
 
 
 def _cron_field(field: str, low: int, high: int, names: dict[str, int], shift: int) -> str | None:
@@ -288,7 +290,7 @@ NODE = NodeType(
     emitted=True,
     versions=((1.2, 1.3), (1.2, 1.3, 1.4)),
     start="schedule",
-    inputs=none,
-    behaviour=trigger,
+    inputs=no_port,
+    behaviour=trigger_behaviour,
     task=None,
 )

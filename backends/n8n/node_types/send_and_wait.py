@@ -14,7 +14,7 @@ ANSWER, ANSWERED_AT = "data", "respondedAt"
 """The field of the output item of such a node, and its content besides the answers."""
 
 
-def asks(parameters: Parameters) -> bool:
+def asks_people(parameters: Parameters) -> bool:
     """Whether a node with these parameters sends something and waits for the answer."""
     return bool(parameters.get("operation") == OPERATION)
 
@@ -33,16 +33,16 @@ def asking_type(
         once=True,
         credential=credential,
         versions=versions,
-        behaviour=lambda use: behaviour(use) if asks(use.parameters) else None,
-        waits=asks,
+        behaviour=lambda use: send_behaviour(use) if asks_people(use.parameters) else None,
+        waits=asks_people,
         required=(("message", {"operation": (OPERATION,)}),),
         task="send",
     )
 
 
-def behaviour(use: Use) -> Behaviour:
+def send_behaviour(use: Use) -> Behaviour:
     """The behaviour of a node that sends, or sends and waits."""
-    if not asks(use.parameters):
+    if not asks_people(use.parameters):
         return hands_on(use)
     options = use.parameters.get("options")
     limited = isinstance(options, dict) and "limitWaitTime" in options

@@ -12,7 +12,7 @@ from orgflow.backends.n8n.node_types.behaviour import hands_on
 from orgflow.backends.n8n.node_types.node_type import Effect, NodeType, Parameters
 
 
-def assigning(fields: Sequence[tuple[str, Any, str]], seed: str) -> dict[str, Any]:
+def assign_parameters(fields: Sequence[tuple[str, Any, str]], seed: str) -> dict[str, Any]:
     """Parameters that write (name, value, type) each and keep other fields."""
     return {
         "assignments": {
@@ -26,7 +26,9 @@ def assigning(fields: Sequence[tuple[str, Any, str]], seed: str) -> dict[str, An
     }
 
 
-def writing(json_output: str, *, keep: bool = True, literal_names: bool = False) -> dict[str, Any]:
+def write_parameters(
+    json_output: str, *, keep: bool = True, literal_names: bool = False
+) -> dict[str, Any]:
     """Parameters that write the fields of an object, an expression, and keep other fields or not.
     With `literal_names`, a full stop in a name does not form a path.
 
@@ -40,7 +42,9 @@ def writing(json_output: str, *, keep: bool = True, literal_names: bool = False)
     }
 
 
-def written(version: float, parameters: Parameters) -> Mapping[str, Mapping[str, Any]] | None:
+def written_fields(
+    version: float, parameters: Parameters
+) -> Mapping[str, Mapping[str, Any]] | None:
     """Fields that a node writes, with their rows; `None` if they are unknown."""
     if parameters.get("mode", "manual") not in ("manual", "keyValue"):
         return None
@@ -72,8 +76,8 @@ def keeps_others(version: float, parameters: Parameters) -> bool:
     return parameters.get("keepOnlySet") is not True
 
 
-def _effect(version: float, parameters: Parameters) -> Effect:
-    return "write" if written(version, parameters) is not None else "unknown"
+def _field_effect(version: float, parameters: Parameters) -> Effect:
+    return "write" if written_fields(version, parameters) is not None else "unknown"
 
 
 NODE = NodeType(
@@ -82,6 +86,6 @@ NODE = NodeType(
     emitted=True,
     versions=((3.4,), (3.4, 3.5)),
     behaviour=hands_on,
-    effect=_effect,
+    effect=_field_effect,
     reliable=True,
 )

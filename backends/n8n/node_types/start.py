@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.node_types.behaviour import trigger
+from orgflow.backends.n8n.node_types.behaviour import trigger_behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType
 
 NODE = NodeType(
@@ -10,6 +10,6 @@ NODE = NodeType(
     label="Start",
     inputs=lambda version, parameters: None,
     outputs=lambda version, parameters: None,
-    behaviour=trigger,
+    behaviour=trigger_behaviour,
     task=None,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.n8n.node_types.node_type import NodeType, none
+from orgflow.backends.n8n.node_types.node_type import NodeType, no_port
 
 
-def showing(content: str, width: int, height: int, colour: int) -> dict[str, Any]:
+def note_parameters(content: str, width: int, height: int, colour: int) -> dict[str, Any]:
     """Parameters of a note."""
     return {"content": content, "height": height, "width": width, "color": colour}
 
@@ -17,7 +17,7 @@ NODE = NodeType(
     label="Sticky Note",
     emitted=True,
     versions=((1,), (1,)),
-    inputs=none,
-    outputs=none,
+    inputs=no_port,
+    outputs=no_port,
     task=None,
 )

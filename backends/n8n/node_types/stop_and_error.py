@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
-from orgflow.backends.n8n.node_types.node_type import NodeType, Use, none, passes_items
+from orgflow.backends.n8n.node_types.node_type import NodeType, Use, no_port, passes_items
 
 
-def saying(message: str) -> dict[str, Any]:
+def stop_parameters(message: str) -> dict[str, Any]:
     """Parameters of a node with a fixed message."""
     return {"errorType": "errorMessage", "errorMessage": message}
 
 
-def _behaviour(use: Use) -> Behaviour:
+def _node_behaviour(use: Use) -> Behaviour:
     return Behaviour(kind="stop", outputs=0)
 
 
@@ -22,8 +22,8 @@ NODE = NodeType(
     label="Stop and Error",
     emitted=True,
     versions=((1,), (1,)),
-    outputs=none,
-    behaviour=_behaviour,
+    outputs=no_port,
+    behaviour=_node_behaviour,
     effect=passes_items,
     required=(
         ("errorMessage", {"errorType": ("errorMessage", None)}),

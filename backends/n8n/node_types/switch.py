@@ -40,7 +40,7 @@ def by_rules(
     }
 
 
-def _outputs(version: float | None, parameters: Parameters) -> int | None:
+def _count_outputs(version: float | None, parameters: Parameters) -> int | None:
     if version is None or version < 3:
         return None
     if parameters.get("mode", "rules") == "expression":
@@ -55,7 +55,7 @@ def _outputs(version: float | None, parameters: Parameters) -> int | None:
     return len(values) + (1 if fallback == "extra" else 0)
 
 
-def _behaviour(use: Use) -> Behaviour | None:
+def _node_behaviour(use: Use) -> Behaviour | None:
     parameters = use.parameters
     if use.version < 3:
         return _before_three(use)
@@ -63,7 +63,7 @@ def _behaviour(use: Use) -> Behaviour | None:
         number = parameters.get("numberOutputs", 4)
         given = isinstance(number, int) and 1 <= number <= MOST_OUTPUTS
         outputs = number if given else max(1, use.wired)
-        return Behaviour(kind="choice", outputs=outputs, choices=_routes(outputs, every=True))
+        return Behaviour(kind="choice", outputs=outputs, choices=_item_routes(outputs, every=True))
     listed = mapping(parameters.get("rules")).get("values")
     rules = listed if isinstance(listed, list | tuple) else ()
     options = mapping(parameters.get("options"))
@@ -74,7 +74,7 @@ def _behaviour(use: Use) -> Behaviour | None:
         return Behaviour(kind="choice", outputs=1, choices=lambda items, _: iter(((0,),)))
     outputs = len(rules) + extra
     if not options.get("allMatchingOutputs"):
-        return Behaviour(kind="choice", outputs=outputs, choices=_routes(outputs, every))
+        return Behaviour(kind="choice", outputs=outputs, choices=_item_routes(outputs, every))
     return Behaviour(
         kind="choice", outputs=outputs, choices=_all_matching(len(rules), extra, every)
     )
@@ -92,35 +92,35 @@ def _before_three(use: Use) -> Behaviour:
     given = isinstance(number, int) and 1 <= number <= MOST_OUTPUTS
     outputs = number if given else max(1, use.wired)
     every = parameters.get("mode") == "expression" or parameters.get("fallbackOutput", -1) != -1
-    return Behaviour(kind="choice", outputs=outputs, choices=_routes(outputs, every))
+    return Behaviour(kind="choice", outputs=outputs, choices=_item_routes(outputs, every))
 
 
-def _routes(outputs: int, every: bool) -> Callable[[int, int], Iterator[Counts]]:
+def _item_routes(outputs: int, every: bool) -> Callable[[int, int], Iterator[Counts]]:
     """Each item leaves by one output, or by none unless `every`."""
 
     places = outputs if every else outputs + 1  # the last one is where items are dropped
 
-    def choices(items: int, _: int) -> Iterator[Counts]:
+    def list_choices(items: int, _: int) -> Iterator[Counts]:
         for taken in itertools.combinations_with_replacement(range(places), items):
             counts = [0] * places
             for place in taken:
                 counts[place] += 1
             yield tuple(counts[:outputs])
 
-    return choices
+    return list_choices
 
 
 def _all_matching(rules: int, extra: bool, every: bool) -> Callable[[int, int], Iterator[Counts]]:
     """Each item leaves by any set of outputs; by output `extra` only if it leaves by no other."""
 
-    def choices(items: int, _: int) -> Iterator[Counts]:
+    def list_choices(items: int, _: int) -> Iterator[Counts]:
         for dropped in range(items + 1) if extra else (0,):
             left = items - dropped
             for counts in itertools.product(range(left, -1, -1), repeat=rules):
                 if not every or sum(counts) >= left:
                     yield (*counts, dropped) if extra else counts
 
-    return choices
+    return list_choices
 
 
 NODE = NodeType(
@@ -129,8 +129,8 @@ NODE = NodeType(
     once=True,
     emitted=True,
     versions=((3.2, 3.3, 3.4), (3.2, 3.3, 3.4)),
-    outputs=_outputs,
-    behaviour=_behaviour,
+    outputs=_count_outputs,
+    behaviour=_node_behaviour,
     effect=passes_items,
     reliable=True,
     task=None,

@@ -25,7 +25,7 @@ def type_versions(short_type: str, version: N8nVersion = DEFAULT_VERSION) -> tup
     """Every typeVersion of a node type that the given n8n supports and orgflow's schemas
     describe."""
     column = KNOWN_VERSIONS.index(require_known(version))
-    kind = node_types.of(short_type)
+    kind = node_types.find_type(short_type)
     if kind is None or not kind.described:
         raise ValueError(f"`{short_type}` is not a supported node type")
     return kind.versions[column]

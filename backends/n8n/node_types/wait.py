@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, assert_never
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
-from orgflow.backends.n8n.node_types.conditions import expression
+from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.node_type import (
     Effect,
     NodeType,
@@ -35,12 +35,12 @@ def for_call(suffix: str) -> dict[str, Any]:
 
 def is_form(parameters: Parameters) -> bool:
     """Whether a person fills in a form to continue the run."""
-    return bool(resume(parameters) == "form")
+    return bool(resume_event(parameters) == "form")
 
 
 def is_called(parameters: Parameters) -> bool:
     """Whether a call continues the run."""
-    return bool(resume(parameters) == "webhook")
+    return bool(resume_event(parameters) == "webhook")
 
 
 def for_interval(amount: float, unit: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def for_interval(amount: float, unit: str) -> dict[str, Any]:
     return {"resume": "timeInterval", "amount": amount, "unit": unit}
 
 
-def until(moment: str) -> dict[str, Any]:
+def wait_until(moment: str) -> dict[str, Any]:
     """Wait until a moment: ISO text or an expression."""
     return {"resume": "specificTime", "dateTime": moment}
 
@@ -65,13 +65,13 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
 
     time = first_of(definition.time)
     if isinstance(time, Moment) and time.is_possible:
-        return until(time.text)
+        return wait_until(time.text)
     if not isinstance(time, Duration) or not time.is_plain:
         return None
     seconds = time.exact_seconds
     if seconds is None:
         plus = ", ".join(f"{k}: {v}" for k, v in time.parts.items() if v)
-        return until(expression(f"$now.plus({{ {plus} }})"))
+        return wait_until(make_expression(f"$now.plus({{ {plus} }})"))
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds and seconds % size == 0:
             return for_interval(int(seconds // size), unit)
@@ -80,7 +80,7 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
 
 def until_field(name: str) -> dict[str, Any]:
     """Wait until the moment in a field of the item."""
-    return until(expression(f"$json.{name}"))
+    return wait_until(make_expression(f"$json.{name}"))
 
 
 def why_not(definition: EventDefinition) -> str | None:
@@ -127,31 +127,31 @@ def why_not(definition: EventDefinition) -> str | None:
             assert_never(time)
 
 
-def resume(parameters: Parameters) -> Any:
+def resume_event(parameters: Parameters) -> Any:
     """The event that continues the run: `timeInterval`, `specificTime`, `webhook` or `form`."""
     return parameters.get("resume", "timeInterval")
 
 
-def interval(version: float, parameters: Parameters) -> tuple[Any, Any]:
+def wait_interval(version: float, parameters: Parameters) -> tuple[Any, Any]:
     """Amount and unit of a wait for a time; either may be an expression. The defaults differ
     between versions."""
     amount, unit = (1, "hours") if version < 1.1 else (5, "seconds")
     return parameters.get("amount", amount), parameters.get("unit", unit)
 
 
-def limit(parameters: Parameters) -> tuple[Any, Any]:
+def wait_limit(parameters: Parameters) -> tuple[Any, Any]:
     """Amount and unit after which a run no longer waits for a call or a form."""
     return parameters.get("resumeAmount", 1), parameters.get("resumeUnit", "hours")
 
 
-def _effect(version: float, parameters: Parameters) -> Effect:
-    answered = resume(parameters) in ("webhook", "form")
+def _field_effect(version: float, parameters: Parameters) -> Effect:
+    answered = resume_event(parameters) in ("webhook", "form")
     return "replace" if answered and parameters.get("limitWaitTime") is not True else "pass"
 
 
-def _behaviour(use: Use) -> Behaviour:
+def _node_behaviour(use: Use) -> Behaviour:
     version, parameters = use.version, use.parameters
-    by = resume(parameters)
+    by = resume_event(parameters)
     if is_expression(by):
         return Behaviour(kind="wait", answered=True)
     if by in ("webhook", "form"):
@@ -163,18 +163,18 @@ def _behaviour(use: Use) -> Behaviour:
             answered=True,
             limited=limited,
             resumption=by,
-            seconds=_seconds(*limit(parameters)) if fixed else None,
+            seconds=_fixed_seconds(*wait_limit(parameters)) if fixed else None,
         )
     if by != "timeInterval":
         return Behaviour(kind="wait", resumption="time")
-    seconds = _seconds(*interval(version, parameters))
+    seconds = _fixed_seconds(*wait_interval(version, parameters))
     if seconds is None:
         return Behaviour(kind="wait", resumption="time")
     in_process = seconds < _SLEEPS_BELOW
     return Behaviour(kind="wait", in_process=in_process, resumption="time", seconds=seconds)
 
 
-def _seconds(amount: object, named: object) -> float | None:
+def _fixed_seconds(amount: object, named: object) -> float | None:
     """The duration of an amount in a unit; `None` if an expression computes it."""
     unit = _UNIT_SECONDS.get(named) if isinstance(named, str) else None
     if unit is None or not isinstance(amount, int | float):
@@ -182,20 +182,20 @@ def _seconds(amount: object, named: object) -> float | None:
     return amount * unit
 
 
-def _credential(parameters: Parameters) -> str:
-    if resume(parameters) not in ("webhook", "form"):
+def _needed_credential(parameters: Parameters) -> str:
+    if resume_event(parameters) not in ("webhook", "form"):
         return ""
     return inbound_credential(parameters.get("incomingAuthentication"))
 
 
 NODE = NodeType(
     name="wait",
-    credential=_credential,
+    credential=_needed_credential,
     label="Wait",
     emitted=True,
     versions=((1.1,), (1.1,)),
-    behaviour=_behaviour,
-    effect=_effect,
+    behaviour=_node_behaviour,
+    effect=_field_effect,
     waits=lambda parameters: True,
     required=(
         ("dateTime", {"resume": ("specificTime",)}),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.n8n.node_types.behaviour import trigger
+from orgflow.backends.n8n.node_types.behaviour import trigger_behaviour
 from orgflow.backends.n8n.node_types.node_type import (
     NodeType,
     Parameters,
     inbound_credential,
-    none,
+    no_port,
 )
 
 
@@ -18,7 +18,7 @@ def posted_to(path: str) -> dict[str, Any]:
     return {"httpMethod": "POST", "path": path, "responseMode": "onReceived", "options": {}}
 
 
-def _outputs(version: float | None, parameters: Parameters) -> int | None:
+def _count_outputs(version: float | None, parameters: Parameters) -> int | None:
     methods = parameters.get("httpMethod")  # one output a method where several are allowed
     return len(methods) if isinstance(methods, list) else 1
 
@@ -30,8 +30,8 @@ NODE = NodeType(
     emitted=True,
     versions=((2.1,), (2.1,)),
     start="message",
-    inputs=none,
-    outputs=_outputs,
-    behaviour=trigger,
+    inputs=no_port,
+    outputs=_count_outputs,
+    behaviour=trigger_behaviour,
     task=None,
 )

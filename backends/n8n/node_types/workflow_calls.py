@@ -31,8 +31,8 @@ def called_workflows(workflow: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def rewrite_calls(workflow: Mapping[str, Any], new: Callable[[str], str]) -> Json:
     """A copy that calls `new(id)` instead of `id`."""
-    found: Json = copy.deepcopy(dict(workflow))
-    for row in found.get("nodes", ()):
+    copied: Json = copy.deepcopy(dict(workflow))
+    for row in copied.get("nodes", ()):
         old = _called_id(row)
         if not old or new(old) == old:
             continue
@@ -43,15 +43,19 @@ def rewrite_calls(workflow: Mapping[str, Any], new: Callable[[str], str]) -> Jso
                 reference.pop(key, None)
         else:
             row["parameters"]["workflowId"] = new(old)
-    settings = found.get("settings")
+    settings = copied.get("settings")
     if isinstance(settings, dict) and isinstance(settings.get("errorWorkflow"), str):
         failing = settings["errorWorkflow"]
         if failing and failing != "DEFAULT":
             settings["errorWorkflow"] = new(failing)
-    return found
+    return copied
 
 
 def _called_id(row: Mapping[str, Any]) -> str:
     """The id in a node that calls a workflow; empty for an expression and for a whole workflow."""
-    kind = node_types.caller() if row.get("type") == _TOOL else node_types.of(short_type(row))
+    kind = (
+        node_types.calling_type()
+        if row.get("type") == _TOOL
+        else node_types.find_type(short_type(row))
+    )
     return kind.calls(mapping(row.get("parameters"))) if kind is not None else ""

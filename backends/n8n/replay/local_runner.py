@@ -88,21 +88,21 @@ class LocalRunner(Runner):
         return self._compiled
 
     @property
-    def _scopes(self) -> tuple[CompiledScope, ...]:
+    def _all_scopes(self) -> tuple[CompiledScope, ...]:
         """The scopes of all workflows that a run may come to."""
         return (*self.compiled.scopes, *self.compiled.called)
 
     @property
     def visible(self) -> frozenset[str]:
-        nodes = (n for scope in self._scopes for n in scope.workflow_graph.nodes.values())
+        nodes = (n for scope in self._all_scopes for n in scope.workflow_graph.nodes.values())
         return frozenset(n.element for n in nodes if n.role == "element")
 
     @property
     def changed(self) -> tuple[str, ...]:
-        names = [name for scope in self._scopes for name in _stubbed_nodes(scope)]
-        computed = {name for scope in self._scopes for name in _computing_nodes(scope)}
-        outside = {name for scope in self._scopes for name in _sending_nodes(scope)}
-        calling = {name for scope in self._scopes for name in _calling_nodes(scope)}
+        names = [name for scope in self._all_scopes for name in _stubbed_nodes(scope)]
+        computed = {name for scope in self._all_scopes for name in _computing_nodes(scope)}
+        outside = {name for scope in self._all_scopes for name in _sending_nodes(scope)}
+        calling = {name for scope in self._all_scopes for name in _calling_nodes(scope)}
         lines = [
             f"scripted values replace the result of `{n}`"
             if n in computed
@@ -113,8 +113,8 @@ class LocalRunner(Runner):
             else f"placeholder `{n}` outputs scripted decisions"
             for n in names
         ]
-        nodes = (n for scope in self._scopes for n in scope.workflow_graph.nodes.values())
-        forms = {t for scope in self._scopes for t in scope.forms}
+        nodes = (n for scope in self._all_scopes for n in scope.workflow_graph.nodes.values())
+        forms = {t for scope in self._all_scopes for t in scope.forms}
         for node in nodes:
             if node.role == "element" and node.element in forms and node.type != "wait":
                 lines.append(f"`{node.name}` sends nothing: it is answered immediately")
@@ -128,7 +128,7 @@ class LocalRunner(Runner):
         requests: list[RunRequest | str] = []  # texts for those that no data makes it take
         for run in runs:
             try:
-                requests.append(self._request(run))
+                requests.append(self._run_request(run))
             except Unplayable as error:
                 requests.append(str(error))
         played = iter(self.play_requests([r for r in requests if isinstance(r, RunRequest)]))
@@ -136,7 +136,7 @@ class LocalRunner(Runner):
             if isinstance(request, str):
                 yield RunResult("unplayable", error=request)
             else:
-                yield self._result(next(played))
+                yield self._read_result(next(played))
 
     def play_requests(self, requests: Sequence[RunRequest]) -> Iterable[EngineRun]:
         """Execute requests, in their order. Raises `EngineError`."""
@@ -146,9 +146,9 @@ class LocalRunner(Runner):
         """The behaviour of the engine when it is driven by one list, with the data of its stubs
         (`with_data`). Raises `EngineError`."""
         (played,) = self._engine.run_many([self.request(stimuli)])
-        return self._result(played)
+        return self._read_result(played)
 
-    def _request(self, run: Run) -> RunRequest:
+    def _run_request(self, run: Run) -> RunRequest:
         return self.request(self.data_of(run), self._errors_of(run))
 
     def _errors_of(self, run: Run) -> dict[str, list[str | None]]:
@@ -156,7 +156,7 @@ class LocalRunner(Runner):
         runs fails by itself."""
         calls = {
             node.id
-            for scope in self._scopes
+            for scope in self._all_scopes
             for node in scope.scope.body.nodes
             if isinstance(node, CallActivity)
         }
@@ -171,7 +171,7 @@ class LocalRunner(Runner):
         visit; `None` if it succeeds. If an event on a call catches them, so that the call fails, a
         step of the called process fails as well, unless an event there throws the error."""
         hosts: dict[str, list[tuple[tuple[str, ...], CaughtError]]] = {}
-        for scope in self._scopes:
+        for scope in self._all_scopes:
             nodes = {node.id: node for node in scope.scope.body.nodes}
             for host, caught in caught_in(scope).items():
                 for error in caught:
@@ -197,7 +197,7 @@ class LocalRunner(Runner):
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """The required output of the stubs for a run. Raises `Unplayable`."""
-        scopes = self._scopes
+        scopes = self._all_scopes
         before = {
             gateway: _setters_before(gateway, scope) if decision.coded else frozenset[str]()
             for scope in scopes
@@ -219,7 +219,7 @@ class LocalRunner(Runner):
         often = max(s.at for s in stimuli) + 1
         stubs: dict[str, dict[str, Any]] = {}
         answers: dict[str, list[Any]] = {}
-        for scope in self._scopes:
+        for scope in self._all_scopes:
             # a node of a workflow that is called is named with that workflow's id
             place = f"{scope.scope.workflow_id}/" if scope is not root else ""
             script = _Script(scope, script_nodes(scope, stimuli).visits, often)
@@ -232,9 +232,11 @@ class LocalRunner(Runner):
         for stub in stubs.values():  # n8n also tries again what merely hands on an old error
             stub["tries"] = "one visit"
         called = {
-            s.scope.workflow_id: _without_secrets(s.workflow) for s in self._scopes if s is not root
+            s.scope.workflow_id: _without_secrets(s.workflow)
+            for s in self._all_scopes
+            if s is not root
         }
-        nodes = sum(len(scope.workflow_graph.nodes) for scope in self._scopes)
+        nodes = sum(len(scope.workflow_graph.nodes) for scope in self._all_scopes)
         steps = max(s.at for s in stimuli) + nodes
         return RunRequest(
             _without_secrets(self.workflow),
@@ -246,11 +248,11 @@ class LocalRunner(Runner):
             limits={"nodes": NODES_PER_STEP * (steps + 10), "ms": MOST_MS},
         )
 
-    def _result(self, run: EngineRun) -> RunResult:
+    def _read_result(self, run: EngineRun) -> RunResult:
         root = self.compiled.root
         elements = {
             (scope.scope.workflow_id if scope is not root else None, n.name): n
-            for scope in self._scopes
+            for scope in self._all_scopes
             for n in scope.workflow_graph.nodes.values()
         }
         executed = []
@@ -298,7 +300,9 @@ class _Script:
         for task, form in self.scope.forms.items():
             name = nodes[task].name
             if form.by:
-                self._merge(name, _answers_to_messages(form, self.visits.get(name, []), self.often))
+                self._merge_rows(
+                    name, _answers_to_messages(form, self.visits.get(name, []), self.often)
+                )
             elif name in self.visits:
                 self.answers[name] = [_answer_form(form, row) for row in self.visits[name]]
             outputs = nodes.get(HelperKey(task, "outputs"))
@@ -317,9 +321,9 @@ class _Script:
     def set_stubs(self) -> None:
         """The output of placeholders, and times in the past for events that wait until one."""
         for name in _stubbed_nodes(self.scope):
-            self._merge(name, self._mapped.get(name, self.visits.get(name, [])))
+            self._merge_rows(name, self._mapped.get(name, self.visits.get(name, [])))
         for name in _timed_nodes(self.scope):
-            self._merge(name, [{UNTIL: _OVER}] * self.often)
+            self._merge_rows(name, [{UNTIL: _OVER}] * self.often)
 
     def fail_tasks(self, errors: Mapping[str, Sequence[str | None]]) -> None:
         """Messages of errors, visit by visit; a failing task outputs no data."""
@@ -329,10 +333,10 @@ class _Script:
             name = self.scope.workflow_graph.nodes[task].name
             rows = iter(self.visits.get(name, []))
             given = [{} if message else next(rows, {}) for message in messages]
-            self._merge(name, [*given, *rows])
+            self._merge_rows(name, [*given, *rows])
             self.stubs[name]["errors"] = list(messages)
 
-    def _merge(self, name: str, rows: list[dict[str, Any]]) -> None:
+    def _merge_rows(self, name: str, rows: list[dict[str, Any]]) -> None:
         self.stubs[name] = {"visits": rows, "mode": "merge"}
 
 

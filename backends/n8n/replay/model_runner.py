@@ -29,7 +29,9 @@ class ModelRunner(LocalRunner):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        names = dict.fromkeys(name for scope in self._scopes for name in unexecuted_nodes(scope))
+        names = dict.fromkeys(
+            name for scope in self._all_scopes for name in unexecuted_nodes(scope)
+        )
         return tuple(
             f"`{n}` is not executed: it passes on each item that it receives" for n in names
         )
@@ -38,7 +40,7 @@ class ModelRunner(LocalRunner):
         """See `Runner`; starts no process."""
         scripted = frozenset(
             name
-            for scope in self._scopes
+            for scope in self._all_scopes
             for name in (*unexecuted_nodes(scope), *_collecting_nodes(scope))
         )
         for run in runs:
@@ -62,7 +64,7 @@ class ModelRunner(LocalRunner):
                 for event in played.events
             )
             why = f"`{order[-1].node}` ended the run" if played.status == "error" else None
-            yield self._result(EngineRun(played.status, why, None, order))
+            yield self._read_result(EngineRun(played.status, why, None, order))
 
 
 def _taken_flows(run: Run) -> dict[str, list[tuple[str, ...]]]:

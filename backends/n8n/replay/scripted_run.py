@@ -133,8 +133,8 @@ class _Driver:
         assert place is not None
         node = self.nodes.get((place.workflow, place.node))
         if self.escalated and node is not None:
-            self._note(place, node)
-        fails = node is not None and place.phase is Phase.READY and self._fails(node)
+            self._note_escalation(place, node)
+        fails = node is not None and place.phase is Phase.READY and self._task_fails(node)
         if node is not None and fails and place.kind != "call":  # what a call runs fails by itself
             return Emits((0, place.inputs[0])) if node.fails_over else FAILS
         if place.kind != "choice" or len(options) < 2:
@@ -147,30 +147,30 @@ class _Driver:
             return Emits(place.inputs[:1])
         scope = self.scopes[place.workflow]
         if node.role == "caught":
-            return self._caught(scope, node, place)
+            return self._caught_outcome(scope, node, place)
         if node.role == "escalated":
-            return self._escalates(self.escalated[place.workflow, node.element], place)
+            return self._escalation_outcome(self.escalated[place.workflow, node.element], place)
         compiled = self.machine.node_at(config)
         if compiled is None or not compiled.behaviour.known:
             raise StimulusError(_describe_unknown(place))
-        return self._choice(scope, place.node, options)
+        return self._choose_outcome(scope, place.node, options)
 
-    def _fails(self, node: GraphNode) -> bool:
+    def _task_fails(self, node: GraphNode) -> bool:
         """Whether a task fails now; counts its visits."""
         if node.role != "element" or node.element not in self.failures:
             return False
         self.tried[node.element] += 1
-        return self._catcher(node.element) is not None
+        return self._catching_event(node.element) is not None
 
-    def _catcher(self, task: str) -> str | None:
+    def _catching_event(self, task: str) -> str | None:
         """The event that catches the error of the last visit of a task."""
         visits, at = self.failures[task], self.tried[task]
         return visits[at - 1] if 0 < at <= len(visits) else None
 
-    def _caught(self, scope: CompiledScope, node: GraphNode, place: Place) -> Outcome:
+    def _caught_outcome(self, scope: CompiledScope, node: GraphNode, place: Place) -> Outcome:
         """By which output the error of a task or call goes on; one of what a call runs that no
         event catches goes to the node that stops the run."""
-        event = self._catcher(node.element) if node.element in self.failures else None
+        event = self._catching_event(node.element) if node.element in self.failures else None
         called = isinstance(scope.graph.nodes.get(node.element), CallActivity)
         stop = HelperKey(node.element, "stop") if called else None
         for source, target in scope.workflow_graph.wires:
@@ -178,7 +178,7 @@ class _Driver:
                 return Emits((*(0 for _ in range(source.number)), place.inputs[0]))
         raise StimulusError(f"the run does not define the error of `{node.name}`")
 
-    def _note(self, place: Place, node: GraphNode) -> None:
+    def _note_escalation(self, place: Place, node: GraphNode) -> None:
         """What has run that may throw an escalation, since the call began that may catch it."""
         escalation = self.escalated.get((place.workflow, node.element))
         if node.role == "element" and place.phase is Phase.READY:
@@ -186,7 +186,7 @@ class _Driver:
                 self.ran -= {thrown.event.id for e in escalation.events for thrown in e.leaving}
             self.ran.add(node.element)
 
-    def _escalates(self, escalation: Escalated, place: Place) -> Outcome:
+    def _escalation_outcome(self, escalation: Escalated, place: Place) -> Outcome:
         """By which outputs a call goes on: those of events that catch what ran in it, and the last
         one unless an event interrupts it."""
         occurred = [
@@ -200,11 +200,13 @@ class _Driver:
         counts = [place.inputs[0] * happened for happened in occurred]
         return Emits((*counts, 0 if ended else place.inputs[0]))
 
-    def _choice(self, scope: CompiledScope, name: str, options: Sequence[Outcome]) -> Outcome:
+    def _choose_outcome(
+        self, scope: CompiledScope, name: str, options: Sequence[Outcome]
+    ) -> Outcome:
         """The output or outputs of the flows taken. Those of no flow (a stop, the way past a
         branch) get items only where the others do not."""
         node = next(n for n in scope.workflow_graph.nodes.values() if n.name == name)
-        taken = self._taken(scope, node.element, begins=node.role == "element")
+        taken = self._taken_flows(scope, node.element, begins=node.role == "element")
         flows = {port.number: f for f, port in scope.exits.items() if port.node == node.key}
         fitting = [
             option
@@ -217,13 +219,13 @@ class _Driver:
         ]
         if not fitting:
             raise StimulusError(f"`{node.name}` cannot take {', '.join(sorted(taken))}")
-        return min(fitting, key=lambda option: self._aside(option, flows))
+        return min(fitting, key=lambda option: self._count_aside(option, flows))
 
-    def _aside(self, option: Outcome, flows: Mapping[int, str]) -> int:
+    def _count_aside(self, option: Outcome, flows: Mapping[int, str]) -> int:
         assert isinstance(option, Emits)
         return sum(count for number, count in enumerate(option.counts) if number not in flows)
 
-    def _taken(self, scope: CompiledScope, gateway: str, *, begins: bool) -> frozenset[str]:
+    def _taken_flows(self, scope: CompiledScope, gateway: str, *, begins: bool) -> frozenset[str]:
         """The flows that a gateway takes now; `begins`: this is its first node."""
         decision = scope.decisions.get(gateway)
         if decision is None:

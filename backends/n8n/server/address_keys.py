@@ -68,7 +68,7 @@ class AddressKeys:
 
 def _path_holders(row: Any) -> Iterator[Json]:
     """The objects of a node that have its path, which is no expression."""
-    kind = node_types.of(short_type(row) or "") if isinstance(row, Mapping) else None
+    kind = node_types.find_type(short_type(row) or "") if isinstance(row, Mapping) else None
     if kind is None or kind.start != "message":
         return
     parameters = row.get("parameters")

@@ -20,7 +20,7 @@ from orgflow.backends.n8n.format.document import (
     node_uuid,
     short_type,
 )
-from orgflow.backends.n8n.format.identity import HIDDEN, hidden
+from orgflow.backends.n8n.format.identity import HIDDEN, hidden_line
 from orgflow.backends.n8n.node_types.type_versions import type_version
 from orgflow.backends.n8n.server.address_keys import without_keys
 
@@ -174,7 +174,7 @@ def with_marker(
         "typeVersion": int(type_version("stickyNote")),
         "position": [int(left), int(low) + _BELOW],
         "parameters": {
-            "content": f"{_WORDS}\n\n{hidden(STAMP_PREFIX + fields)}",
+            "content": f"{_WORDS}\n\n{hidden_line(STAMP_PREFIX + fields)}",
             "height": _HEIGHT,
             "width": _WIDTH,
             "color": 7,

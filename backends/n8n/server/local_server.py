@@ -82,7 +82,7 @@ class LocalN8n(LocalServer):
             return {"server": f"not installed ({status.problem})"}
         facts = {"server": f"n8n {status.files.version}, {status.path}"}
         running = self.running()
-        unsettled = self._alive()
+        unsettled = self._living_process()
         if running is None and unsettled is not None:
             facts["running"] = (
                 f"process {unsettled} is starting, or its start was killed "
@@ -97,18 +97,18 @@ class LocalN8n(LocalServer):
 
     def running(self) -> RunningServer | None:
         """See `LocalServer`."""
-        state = self._state()
-        pid, port, login = self._alive(), state.get("port"), self._login()
+        state = self._read_state()
+        pid, port, login = self._living_process(), state.get("port"), self._read_login()
         if pid is None or not isinstance(port, int) or login is None or state.get("booting"):
             return None
         holder = state.get("holder")
         if isinstance(holder, list) and process_begin(holder[0]) != holder[1]:
             return None  # it ends with the command that was killed
-        return self._described(port, pid, login)
+        return self._describe_server(port, pid, login)
 
-    def _alive(self) -> int | None:
+    def _living_process(self) -> int | None:
         """The process that was started last, if it runs, whether or not it has got ready."""
-        state = self._state()
+        state = self._read_state()
         pid, begun = state.get("pid"), state.get("begun")
         if not isinstance(pid, int) or begun is None or process_begin(pid) != begun:
             return None
@@ -120,46 +120,48 @@ class LocalN8n(LocalServer):
             raise LocalServerError(
                 "a server in the background is not supported on this system: use `orgflowc serve`"
             )
-        with self._locked(on_line):
-            running = self._found(port)
+        with self._hold_lock(on_line):
+            running = self._running_server(port)
             if running is not None:
                 return running
-            server = self._booted(on_line, port, outlives=True)
+            server = self._boot_server(on_line, port, outlives=True)
             try:
-                described = self._settled(server)
+                described = self._note_server(server)
             except BaseException:
-                self._ended(server)
+                self._note_end(server)
                 raise
-            self._keep(holder=None)
+            self._keep_state(holder=None)
             server.release()
             return described
 
     def stop(self) -> bool:
         """See `LocalServer`."""
-        with self._locked(lambda _: None):
-            process = self._alive()
+        with self._hold_lock(lambda _: None):
+            process = self._living_process()
             self._stop_unknown()
-            self._keep(**_NOTHING)
+            self._keep_state(**_NOTHING)
             return process is not None
 
     @contextlib.contextmanager
     def held(self, on_line: OnLine, *, port: int | None = None) -> Iterator[RunningServer]:
         """See `LocalServer`."""
-        with self._locked(on_line):
-            running = self._found(port)
-            server = None if running is not None else self._booted(on_line, port, outlives=False)
+        with self._hold_lock(on_line):
+            running = self._running_server(port)
+            server = (
+                None if running is not None else self._boot_server(on_line, port, outlives=False)
+            )
             try:
-                described = running if server is None else self._settled(server)
+                described = running if server is None else self._note_server(server)
             except BaseException:
                 if server is not None:
-                    self._ended(server)
+                    self._note_end(server)
                 raise
         assert described is not None
         try:
             yield described
         finally:
             if server is not None:
-                self._ended(server)
+                self._note_end(server)
 
     def executions(self, server: RunningServer) -> tuple[ServerExecution, ...]:
         """See `LocalServer`."""
@@ -177,7 +179,7 @@ class LocalN8n(LocalServer):
 
     # -- starting -----------------------------------------------------------------------------
 
-    def _found(self, port: int | None) -> RunningServer | None:
+    def _running_server(self, port: int | None) -> RunningServer | None:
         """The server that runs. Raises where it listens on another port than is wanted."""
         process = self.running()
         if process is not None and port is not None and process.address != f"http://{_HOST}:{port}":
@@ -186,7 +188,7 @@ class LocalN8n(LocalServer):
             )
         return process
 
-    def _booted(self, on_line: OnLine, port: int | None, *, outlives: bool) -> N8nServer:
+    def _boot_server(self, on_line: OnLine, port: int | None, *, outlives: bool) -> N8nServer:
         files = self._given or server_status().files
         if files is None:
             raise LocalServerError(f"n8n's server is not installed: {server_status().problem}")
@@ -194,23 +196,23 @@ class LocalN8n(LocalServer):
             self._stop_unknown()
         me = os.getpid()
 
-        def note(pid: int) -> None:
+        def note_process(pid: int) -> None:
             begun = process_begin(pid)
-            self._keep(pid=pid, begun=begun, holder=[me, process_begin(me)], booting=True)
+            self._keep_state(pid=pid, begun=begun, holder=[me, process_begin(me)], booting=True)
 
         for _ in range(_PORT_TRIES):
             server = N8nServer(
                 self.home / "data",
                 files,
-                port=self._port(on_line, port),
+                port=self._choose_port(on_line, port),
                 outlives=outlives,
-                on_process=note,
+                on_process=note_process,
             )
-            on_line(f"starting n8n {files.version}; its log is {self._log}")
+            on_line(f"starting n8n {files.version}; its log is {self._log_path}")
             try:
                 server.start()
             except ServerStartError as error:
-                self._keep(**_NOTHING)
+                self._keep_state(**_NOTHING)
                 failed = error
                 # The port was free a moment ago; another program may have taken it since.
                 taken = "EADDRINUSE" in str(error) or not is_free(server.port)
@@ -218,12 +220,12 @@ class LocalN8n(LocalServer):
                     continue
                 break
             return server
-        raise LocalServerError(f"{failed}\nthe log is {self._log}") from None
+        raise LocalServerError(f"{failed}\nthe log is {self._log_path}") from None
 
-    def _settled(self, server: N8nServer) -> RunningServer:
+    def _note_server(self, server: N8nServer) -> RunningServer:
         """Note a server that has just been booted, with an account if it is new."""
         assert server.pid is not None
-        login = self._login()
+        login = self._read_login()
         if login is None:
             owner = Owner(_EMAIL, f"Aa1-{secrets.token_hex(8)}")
             try:
@@ -240,10 +242,12 @@ class LocalN8n(LocalServer):
                 self.home / "login.json",
                 json.dumps({"email": owner.email, "password": owner.password}) + "\n",
             )
-        self._keep(port=server.port, pid=server.pid, begun=process_begin(server.pid), booting=None)
-        return self._described(server.port, server.pid, login)._replace(begun=True)
+        self._keep_state(
+            port=server.port, pid=server.pid, begun=process_begin(server.pid), booting=None
+        )
+        return self._describe_server(server.port, server.pid, login)._replace(begun=True)
 
-    def _port(self, on_line: OnLine, wanted: int | None) -> int:
+    def _choose_port(self, on_line: OnLine, wanted: int | None) -> int:
         """The port that is wanted, otherwise that of the last time, otherwise a free one."""
         if wanted is not None:
             if not is_free(wanted):
@@ -252,7 +256,7 @@ class LocalN8n(LocalServer):
                     "a free one is used"
                 )
             return wanted
-        last = self._state().get("port")
+        last = self._read_state().get("port")
         if isinstance(last, int) and is_free(last):
             return last
         for port in PORTS:
@@ -264,17 +268,17 @@ class LocalN8n(LocalServer):
 
     # -- ending -------------------------------------------------------------------------------
 
-    def _ended(self, server: N8nServer) -> None:
+    def _note_end(self, server: N8nServer) -> None:
         server.stop()
-        self._keep(**_NOTHING)
+        self._keep_state(**_NOTHING)
 
     def _stop_unknown(self) -> None:
         """End the process that was started last: two servers on the same data would damage them."""
-        pid = self._alive()
+        pid = self._living_process()
         if pid is not None:
-            self._end(pid, str(self._state()["begun"]))
+            self._end_process(pid, str(self._read_state()["begun"]))
 
-    def _end(self, pid: int, begun: str) -> None:
+    def _end_process(self, pid: int, begun: str) -> None:
         for sent in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
             deadline = time.monotonic() + _STOP_SECONDS
             if process_begin(pid) == begun:
@@ -290,11 +294,11 @@ class LocalN8n(LocalServer):
     # -- what is kept -------------------------------------------------------------------------
 
     @property
-    def _log(self) -> Path:
+    def _log_path(self) -> Path:
         return self.home / "data" / "n8n.log"
 
     @contextlib.contextmanager
-    def _locked(self, on_line: OnLine) -> Iterator[None]:
+    def _hold_lock(self, on_line: OnLine) -> Iterator[None]:
         try:
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
             locking = hold_lock(self.home / "lock", on_line, "another start or stop")
@@ -303,26 +307,28 @@ class LocalN8n(LocalServer):
         except OSError as error:
             raise LocalServerError(f"{self.home} cannot be used: {error}") from error
 
-    def _state(self) -> dict[str, Any]:
+    def _read_state(self) -> dict[str, Any]:
         return _read_state(self.home / "server.json")
 
-    def _login(self) -> tuple[str, str] | None:
+    def _read_login(self) -> tuple[str, str] | None:
         login = _read_state(self.home / "login.json")
         email, password = login.get("email"), login.get("password")
-        if isinstance(email, str) and isinstance(password, str) and self._key.is_file():
+        if isinstance(email, str) and isinstance(password, str) and self._key_path.is_file():
             return email, password
         return None
 
     @property
-    def _key(self) -> Path:
+    def _key_path(self) -> Path:
         return self.home / "api-key"
 
-    def _keep(self, **changes: Any) -> None:
-        state = {k: v for k, v in {**self._state(), **changes}.items() if v is not None}
+    def _keep_state(self, **changes: Any) -> None:
+        state = {k: v for k, v in {**self._read_state(), **changes}.items() if v is not None}
         _write_private(self.home / "server.json", json.dumps(state) + "\n")
 
-    def _described(self, port: int, pid: int, login: tuple[str, str]) -> RunningServer:
-        return RunningServer(f"http://{_HOST}:{port}", str(self._key), login, str(self._log), pid)
+    def _describe_server(self, port: int, pid: int, login: tuple[str, str]) -> RunningServer:
+        return RunningServer(
+            f"http://{_HOST}:{port}", str(self._key_path), login, str(self._log_path), pid
+        )
 
 
 def is_free(port: int) -> bool:

@@ -153,7 +153,7 @@ class N8nServer:
         deadline = time.monotonic() + seconds
         for attempt in range(_PORT_TRIES):
             try:
-                self._boot(files)
+                self._boot_server(files)
                 self._wait_ready(deadline)
             except BaseException as error:
                 log = self.log_text()
@@ -196,7 +196,7 @@ class N8nServer:
                 shutil.rmtree(self._data, ignore_errors=True)
             self._data = None
 
-    def _boot(self, files: ServerFiles) -> None:
+    def _boot_server(self, files: ServerFiles) -> None:
         if self._given is None:
             self._data = Path(tempfile.mkdtemp(prefix="orgflow-n8n-")).resolve()
         else:
@@ -215,7 +215,7 @@ class N8nServer:
                     "start",
                 ],
                 cwd=self._data,
-                env=self._environment(files, broker),
+                env=self._build_environment(files, broker),
                 stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
@@ -247,7 +247,7 @@ class N8nServer:
                 raise ServerStartError(f"n8n's server did not get ready:\n{self.log_text()}")
             time.sleep(_POLL_SECONDS)
 
-    def _environment(self, files: ServerFiles, broker: int) -> dict[str, str]:
+    def _build_environment(self, files: ServerFiles, broker: int) -> dict[str, str]:
         assert self._data is not None
         home = str(self._data)
         kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}

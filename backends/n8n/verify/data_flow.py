@@ -142,7 +142,9 @@ class DataFlow:
 
     def _writes(self, name: str, variable: str) -> bool:
         step = self.steps[name]
-        written = set_.written(step.version, step.parameters) if step.short == "set" else None
+        written = (
+            set_.written_fields(step.version, step.parameters) if step.short == "set" else None
+        )
         return written is not None and variable in written
 
     # -- where values are lost -----------------------------------------------------------------
@@ -174,7 +176,7 @@ class DataFlow:
             return self._kept(key, name)
         if step.short == "merge":
             return coming | self._overwritten(name)
-        kind = node_types.of(step.short)
+        kind = node_types.find_type(step.short)
         effect = kind.effect(step.version, step.parameters) if kind is not None else "unknown"
         if step.short == "set" and not set_.keeps_others(step.version, step.parameters):
             effect = "replace"

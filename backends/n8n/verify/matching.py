@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.graph import NodeKey
-from orgflow.backends.n8n.format.identity import OrgflowMap, folded
-from orgflow.backends.n8n.format.matching import ByMutualBest, Matcher, Matching, Side, match
-from orgflow.backends.n8n.format.references import follow
+from orgflow.backends.n8n.format.identity import OrgflowMap, folded_name
+from orgflow.backends.n8n.format.matching import ByMutualBest, Matcher, Matching, Side, match_nodes
+from orgflow.backends.n8n.format.references import follow_renames
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.verify.reference import Reference
 
@@ -30,7 +30,7 @@ def match_reference(ref: Reference, workflow: WorkflowDocument) -> Matching[Node
     tie = _Tie(ref, workflow)
     mutual = ByMutualBest[NodeKey](_node_kind, tie.later)
     by = (tie.notes, tie.map, tie.ids, tie.names, mutual, tie.copies)
-    return match(old, Side(workflow.steps, main, workflow.map), by)
+    return match_nodes(old, Side(workflow.steps, main, workflow.map), by)
 
 
 class _Made(NamedTuple):
@@ -103,9 +103,9 @@ class _Tie:
     def names(self, matcher: Matcher[NodeKey]) -> None:
         """Names, exact or up to case and spacing."""
         names = {node.name: key for key, node in self.graph.nodes.items()}
-        plain = {folded(name): key for name, key in names.items()}
+        plain = {folded_name(name): key for name, key in names.items()}
         for name in self.steps:
-            key = names.get(name) or plain.get(folded(name))
+            key = names.get(name) or plain.get(folded_name(name))
             if key is not None and name not in self.later:
                 matcher.claim(key, name, "name")
 
@@ -133,6 +133,6 @@ def _same_body(first: Node, other: Node, originals: Mapping[str, str] = _NONE) -
     """Whether two nodes do the same; a reference to a copy is one to its original."""
 
     def body(step: Node) -> str:
-        return json.dumps([step.type, follow(step.parameters, originals)], sort_keys=True)
+        return json.dumps([step.type, follow_renames(step.parameters, originals)], sort_keys=True)
 
     return body(first) == body(other)

@@ -292,7 +292,7 @@ def _passes_items_on(step: WorkflowNode) -> bool:
     """Whether every item that comes to a node leaves it by its first output."""
     if step.disabled:
         return True
-    kind = node_types.of(step.short)
+    kind = node_types.find_type(step.short)
     if kind is None or outputs_of(step.raw) != 1:
         return False
     keeps = kind.effect(step.version, step.parameters) in ("pass", "write")

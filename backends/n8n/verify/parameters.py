@@ -12,9 +12,9 @@ from orgflow.backends.n8n.format.json_values import rows
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types import catalogue
-from orgflow.backends.n8n.node_types.merge import merging
+from orgflow.backends.n8n.node_types.merge import merge_counts
 from orgflow.backends.n8n.node_types.node_type import is_expression
-from orgflow.backends.n8n.node_types.wait import is_form, resume
+from orgflow.backends.n8n.node_types.wait import is_form, resume_event
 from orgflow.backends.n8n.verify.choices import Names
 from orgflow.backends.n8n.verify.reference import Reference
 
@@ -56,7 +56,7 @@ def _compare_version(now: Node) -> tuple[str, str]:
     """A node that decides, of a version this n8n does not have: it runs by rules nobody knows."""
     if now.short not in _DECIDING:
         return "", ""
-    versions = catalogue.versions(now.type)
+    versions = catalogue.known_versions(now.type)
     if not versions or now.version in versions:
         return "", ""
     return f"version {versions[-1]:g}", f"version {now.version}, which n8n does not have"
@@ -64,7 +64,7 @@ def _compare_version(now: Node) -> tuple[str, str]:
 
 def _compare_merge(before: Node, now: Node) -> tuple[str, str]:
     """A Merge that goes by the data (by fields, by SQL), so that nobody knows what it hands on."""
-    if now.short != "merge" or merging(now.version, now.parameters) is not None:
+    if now.short != "merge" or merge_counts(now.version, now.parameters) is not None:
         return "", ""
     return _parameters_text(before), _parameters_text(now)
 
@@ -73,7 +73,7 @@ def _compare_wait(before: Node, now: Node) -> tuple[str, str]:
     if before.short != "wait":
         return "", ""
     if is_form(before.parameters) and (
-        now.short != "wait" or resume(now.parameters) in ("form", "webhook")
+        now.short != "wait" or resume_event(now.parameters) in ("form", "webhook")
     ):
         return "", ""  # the work of a person: whatever asks for it, and whatever it asks
     if now.short not in ("wait", "form"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cli_cases import orgflowc
-from orgflow.backends.n8n.node_types.code import visible
+from orgflow.backends.n8n.node_types.code import visible_code
 
 ROOT = Path(__file__).resolve().parents[3]
 CASE = ROOT / "tests" / "diagnostics" / "OF493-hidden-code-output"
@@ -73,7 +73,7 @@ def test_other_code_and_other_nodes(tmp_path: Path) -> None:
     text = "={{ $('Compute').first().json.total }}"
     code = {"jsCode": "return [{ json: { total: 120 } }];"}
     assert is_reported(tmp_path, reading(text, **code))
-    assert not is_reported(tmp_path, reading(text, **visible(code)))
+    assert not is_reported(tmp_path, reading(text, **visible_code(code)))
     python = {"language": "python", "pythonCode": "return [{'json': {'total': 120}}]"}
     assert not is_reported(tmp_path, reading(text, **python))
     row = {"id": "b", "name": "total", "type": "number", "value": "={{ $json.total }}"}

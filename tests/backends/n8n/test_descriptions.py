@@ -17,7 +17,7 @@ import orgflow.backends.n8n.format as format_room
 import pytest
 from orgflow.backends.n8n.format.document import is_trigger, node_type
 from orgflow.backends.n8n.format.versions import V1_123, V2_41, N8nVersion
-from orgflow.backends.n8n.node_types import described as described_types
+from orgflow.backends.n8n.node_types import described_names as described_types
 from orgflow.backends.n8n.node_types.ports import inputs_of, outputs_of
 from orgflow.backends.n8n.node_types.type_versions import type_versions
 from orgflow.backends.n8n.server.install import OLDER_VERSION, server_dir

@@ -11,7 +11,7 @@ from orgflow.backends.n8n.emit.schema_check import check_schema
 from orgflow.backends.n8n.format.document import (
     Workflow,
     api_keys,
-    dumps,
+    dump_json,
     is_trigger,
     node_type,
     node_uuid,
@@ -25,22 +25,22 @@ from orgflow.backends.n8n.format.versions import (
     V2_41,
     N8nVersion,
 )
-from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.node_types import described_names
 from orgflow.backends.n8n.node_types.ports import inputs_of, outputs_of
 from orgflow.backends.n8n.node_types.type_versions import type_version, type_versions
 
 
 def test_written_as_built() -> None:
     value = {"b": [1, 2.5, {"ä": None}], "a": "→ \ud83d"}
-    text = dumps(value)
-    assert text == dumps(json.loads(text))
+    text = dump_json(value)
+    assert text == dump_json(json.loads(text))
     assert text.startswith('{\n  "b": [\n    1,\n')
     assert text.endswith("}\n")
     assert "ä" in text
     assert text.encode("utf-8")  # half a surrogate pair stays an escape
     assert json.loads(text) == value
     with pytest.raises(ValueError):
-        dumps(float("nan"))
+        dump_json(float("nan"))
 
 
 def test_node_uuid_depends_on_the_text_alone() -> None:
@@ -164,8 +164,8 @@ def test_versions() -> None:
     assert type_version("set") == 3.5
     assert type_version("set", V1_123) == 3.4
     assert type_version("httpRequest", V1_123) == 4.3
-    assert list(described()) == sorted(described())
-    for short in described():
+    assert list(described_names()) == sorted(described_names())
+    for short in described_names():
         for version in KNOWN_VERSIONS:
             row = type_versions(short, version)
             assert list(row) == sorted(row)
@@ -196,10 +196,10 @@ def test_an_unknown_version_says_which_are_known() -> None:
     ],
 )  # fmt: skip
 def test_workflows_are_written_as_the_standard_library_indents(value: object) -> None:
-    assert dumps(value) == json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    assert dump_json(value) == json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def test_what_is_no_json_is_refused_by_the_writer() -> None:
     for value in (float("nan"), [float("inf")], {"a": object()}):
         with pytest.raises((ValueError, TypeError)):
-            dumps(value)
+            dump_json(value)

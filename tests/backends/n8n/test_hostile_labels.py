@@ -9,7 +9,7 @@ from hostile_labels import HOSTILE, hostile_model
 from n8n_compiled import emitted, workflows
 from orgflow.backends.n8n.emit.names import literal, quoted
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.format.identity import readable
+from orgflow.backends.n8n.format.identity import readable_text
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 
@@ -81,7 +81,7 @@ def test_no_label_is_markdown_in_a_sticky_note() -> None:
     )
     (workflow,) = workflows(Model(id="m", processes=(process,)))
     notes = [n["parameters"]["content"] for n in workflow["nodes"] if "sticky" in n["type"]]
-    shown = [readable(text) for text in notes]
+    shown = [readable_text(text) for text in notes]
     assert len(shown) == 2
     for text in shown:
         assert "![x]" not in text

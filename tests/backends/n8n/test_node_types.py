@@ -24,7 +24,7 @@ SHARED = {
     "send_and_wait",
 }
 EMITTER = ROOT / "backends/n8n/emit"
-KINDS = {kind.name: kind for kind in node_types.every()}
+KINDS = {kind.name: kind for kind in node_types.all_types()}
 
 
 def texts(folder: Path) -> set[str]:
@@ -40,13 +40,13 @@ def test_every_module_is_registered() -> None:
     assert list(KINDS) == list(node_types._MODULES) == sorted(KINDS)
 
 
-@pytest.mark.parametrize("kind", node_types.every(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", node_types.all_types(), ids=lambda kind: kind.name)
 def test_every_type_is_emitted_or_modelled(kind: NodeType) -> None:
     assert kind.emitted or kind.described or kind.behaviour is not None
     assert kind.described or not kind.emitted
     assert kind.label.strip()
-    assert node_types.of(kind.name) is kind
-    assert node_types.label(kind.name) == kind.label
+    assert node_types.find_type(kind.name) is kind
+    assert node_types.type_label(kind.name) == kind.label
 
 
 def test_what_the_emitter_writes_is_registered_as_emitted() -> None:
@@ -62,9 +62,9 @@ def test_triggers_are_recognised_by_their_name() -> None:
 
 
 def test_other_types_are_not_known() -> None:
-    assert node_types.of("discord") is None
-    assert node_types.of(None) is None
-    assert node_types.label("discord") == "discord"
+    assert node_types.find_type("discord") is None
+    assert node_types.find_type(None) is None
+    assert node_types.type_label("discord") == "discord"
 
 
 def test_a_type_is_named_in_few_files() -> None:

@@ -45,15 +45,15 @@ def test_expressions_see_the_output_of_code_nodes(registry: Registry) -> None:
         (row,) = [row for row in workflow["nodes"] if row["type"].endswith(".code")]
         assert code.gives_one_item(row["parameters"])
         found[version] = row["parameters"]
-    assert found["1.123"] == code.visible(found["2.41"])
+    assert found["1.123"] == code.visible_code(found["2.41"])
 
 
 def test_the_output_of_code_nodes_is_the_same(engine: LocalEngine) -> None:
     item = {"lines": [{"n": 1, "of": None}, []], "a `b`": '\\n"', "": {"": False}, "n": 1.5}
-    written = code.running(f"return [{{ json: {json.dumps(item)} }}, {{ json: {{}} }}];")
+    written = code.code_parameters(f"return [{{ json: {json.dumps(item)} }}, {{ json: {{}} }}];")
     rows = [
         [node("Start", "manualTrigger", 1), node("Code", "code", 2, parameters)]
-        for parameters in (written, code.visible(written))
+        for parameters in (written, code.visible_code(written))
     ]
     runs = engine.run_many(
         [RunRequest(flow(one, "Start>Code"), "Start", data=True) for one in rows]
@@ -77,7 +77,7 @@ def test_the_note_says_that_code_in_place_of_a_placeholder_needs_task_runners(
 
 
 def test_errors_of_code_nodes_keep_their_message(engine: LocalEngine) -> None:
-    failing = code.visible(code.running('throw new Error("E1");'))
+    failing = code.visible_code(code.code_parameters('throw new Error("E1");'))
     rows = [node("Start", "manualTrigger", 1), node("Code", "code", 2, failing)]
     (run,) = engine.run_many([RunRequest(flow(rows, "Start>Code"), "Start")])
     assert run.status == "error"

@@ -14,7 +14,7 @@ from orgflow.backends.n8n.emit.schema_check import check_schema, check_schemas
 from orgflow.backends.n8n.emit.workflow_check import Problem, pointer
 from orgflow.backends.n8n.format.document import node_type
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
-from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.node_types import described_names
 from orgflow.backends.n8n.node_types.type_versions import type_versions
 from referencing import Registry, Resource
 
@@ -49,7 +49,7 @@ def versions_of(short: str) -> list[float]:
 
 
 def sample_nodes(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for short in described():
+    for short in described_names():
         for parameters in SAMPLES[short][kind]:
             yield short, node(short, parameters, versions_of(short)[-1])
 
@@ -124,10 +124,10 @@ def subschemas(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_every_schema_is_valid() -> None:
-    assert len(NAMES) == len(described()) + 5
+    assert len(NAMES) == len(described_names()) + 5
     for name in NAMES:
         Draft202012Validator.check_schema(document(name))
-    for short in described():
+    for short in described_names():
         allowed = document(f"nodes/{short}")["properties"]["typeVersion"]
         assert allowed.get("enum", [allowed.get("const")]) == versions_of(short)
 
@@ -154,7 +154,7 @@ def test_every_reference_leads_somewhere() -> None:
     assert followed > 100
 
 
-@pytest.mark.parametrize("short", described())
+@pytest.mark.parametrize("short", described_names())
 def test_samples_are_accepted_and_refused(short: str) -> None:
     assert versions_of(short)
     assert SAMPLES[short]["valid"]
@@ -196,7 +196,7 @@ def typos(value: Any) -> Iterator[Any]:
                 yield [*value[:index], changed, *value[index + 1 :]]
 
 
-@pytest.mark.parametrize("short", described())
+@pytest.mark.parametrize("short", described_names())
 def test_every_misspelt_name_is_refused(short: str) -> None:
     misspelt = [one for parameters in SAMPLES[short]["valid"] for one in typos(parameters)]
     assert misspelt or short in (

@@ -109,11 +109,13 @@ class Client:
             RefusedError: the server already has an owner.
         """
         owner = {"email": email, "firstName": "Owner", "lastName": "Local", "password": password}
-        self._call(self._editor, "POST", "/rest/owner/setup", owner)
+        self._call_api(self._editor, "POST", "/rest/owner/setup", owner)
         self._logged_in = True
-        scopes = self._call(self._editor, "GET", "/rest/api-keys/scopes")["data"]
+        scopes = self._call_api(self._editor, "GET", "/rest/api-keys/scopes")["data"]
         wanted = {"label": "orgflow", "expiresAt": None, "scopes": scopes}
-        key = str(self._call(self._editor, "POST", "/rest/api-keys", wanted)["data"]["rawApiKey"])
+        key = str(
+            self._call_api(self._editor, "POST", "/rest/api-keys", wanted)["data"]["rawApiKey"]
+        )
         self._api.headers["X-N8N-API-KEY"] = key
         self._key = key
         return key
@@ -121,12 +123,12 @@ class Client:
     def login(self, email: str, password: str) -> None:
         """Log in like the editor; n8n permits few logins per minute."""
         who = {"emailOrLdapLoginId": email, "password": password}
-        self._call(self._editor, "POST", "/rest/login", who)
+        self._call_api(self._editor, "POST", "/rest/login", who)
         self._logged_in = True
 
     def node_types(self) -> list[Json]:
         """The descriptions of all node types, which n8n sends to its editor. Needs a login."""
-        types = self._call(self._editor, "GET", "/types/nodes.json").get("data")
+        types = self._call_api(self._editor, "GET", "/types/nodes.json").get("data")
         if not isinstance(types, list):
             raise RefusedError(f"n8n at {self.shown} returns no list of node types", 0)
         return types
@@ -151,15 +153,15 @@ class Client:
     def create_body(self, body: Json) -> Json:
         """Create a workflow; returns the server's complete data of it. Never retried
         automatically."""
-        return self._call(self._api, "POST", "/api/v1/workflows", body)
+        return self._call_api(self._api, "POST", "/api/v1/workflows", body)
 
     def workflow(self, workflow_id: str) -> Json:
         """The current workflow on the server."""
-        return self._call(self._api, "GET", f"/api/v1/workflows/{workflow_id}")
+        return self._call_api(self._api, "GET", f"/api/v1/workflows/{workflow_id}")
 
     def workflows(self) -> tuple[str, ...]:
         """Ids of the workflows on the server, at most 250."""
-        page = self._call(self._api, "GET", "/api/v1/workflows?limit=250")
+        page = self._call_api(self._api, "GET", "/api/v1/workflows?limit=250")
         return tuple(str(row["id"]) for row in page["data"])
 
     def publish(self, workflow_id: str, seconds: float = 20.0) -> None:
@@ -170,11 +172,11 @@ class Client:
             TookTooLongError: its triggers did not become live.
         """
         door = "publish" if self.version.major > 1 else "activate"
-        self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
+        self._call_api(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
         deadline = time.monotonic() + seconds
         path = f"/rest/workflows/{workflow_id}/publication-status"
         while self._logged_in and self.version.major > 1:  # n8n 1 has no such route
-            data = self._call(self._editor, "GET", path)["data"]
+            data = self._call_api(self._editor, "GET", path)["data"]
             state = data.get("status")
             if state == "published":
                 return
@@ -182,13 +184,13 @@ class Client:
                 raise RefusedError(
                     f"publishing {workflow_id} ended as {state}: {shorten_value(data)}", 0
                 )
-            self._pause(deadline, f"the triggers of {workflow_id} to be live", seconds)
+            self._pause_poll(deadline, f"the triggers of {workflow_id} to be live", seconds)
 
     def unpublish(self, workflow_id: str) -> None:
         """Unpublish a workflow; an unpublished or deleted one is not an error."""
         door = "unpublish" if self.version.major > 1 else "deactivate"
         try:
-            self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
+            self._call_api(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
         except RefusedError as error:
             if error.status not in (400, 404, 409):
                 raise
@@ -202,7 +204,7 @@ class Client:
         deadline = time.monotonic() + seconds
         while True:
             try:
-                self._call(self._api, "DELETE", f"/api/v1/workflows/{workflow_id}")
+                self._call_api(self._api, "DELETE", f"/api/v1/workflows/{workflow_id}")
                 return
             except RefusedError as error:
                 if error.status == 404:
@@ -210,20 +212,20 @@ class Client:
                 if error.status != 409:
                     raise
             self.unpublish(workflow_id)  # it is, or was a moment ago
-            self._pause(deadline, f"{workflow_id} to be deleted", seconds)
+            self._pause_poll(deadline, f"{workflow_id} to be deleted", seconds)
 
     def create_credential(self, name: str, kind: str, data: Mapping[str, Any]) -> str:
         """Create a credential of one of n8n's types; returns its id. Raises `ServerError`."""
         if self.version.major < 2:
             data = {**self._hidden_fields(kind, data), **data}
         body = {"name": name, "type": kind, "data": dict(data)}
-        return str(self._call(self._api, "POST", "/api/v1/credentials", body)["id"])
+        return str(self._call_api(self._api, "POST", "/api/v1/credentials", body)["id"])
 
     def _hidden_fields(self, kind: str, data: Mapping[str, Any]) -> Json:
         """Empty values for fields that the schema of n8n 1 requires although its editor does not
         show them: a condition on a field that the data lack counts as fulfilled there."""
         try:
-            schema = self._call(self._api, "GET", f"/api/v1/credentials/schema/{kind}")
+            schema = self._call_api(self._api, "GET", f"/api/v1/credentials/schema/{kind}")
         except RefusedError:
             return {}  # the creation says what is wrong
         kinds = {name: row.get("type") for name, row in schema.get("properties", {}).items()}
@@ -241,7 +243,7 @@ class Client:
         """Id, name and type of the existing credentials; empty if the server does not list them.
         Raises `ServerError`."""
         try:
-            page = self._call(self._api, "GET", "/api/v1/credentials?limit=250")
+            page = self._call_api(self._api, "GET", "/api/v1/credentials?limit=250")
         except RefusedError as error:
             if error.status in (403, 404, 405):
                 return ()
@@ -257,7 +259,7 @@ class Client:
         """
         start = {"triggerToStartFrom": {"name": trigger}}
         path = f"/rest/workflows/{workflow_id}/run"
-        data = self._call(self._editor, "POST", path, start).get("data") or {}
+        data = self._call_api(self._editor, "POST", path, start).get("data") or {}
         if "executionId" not in data:
             raise RefusedError(f"the run of {workflow_id} did not start: {shorten_value(data)}", 0)
         return str(data["executionId"])
@@ -293,7 +295,7 @@ class Client:
         for state in ("", "&status=running"):
             path = f"/api/v1/executions?workflowId={workflow_id}&limit=250{state}"
             while True:
-                page = self._call(self._api, "GET", path)
+                page = self._call_api(self._api, "GET", path)
                 known |= {str(row["id"]) for row in page["data"]}
                 cursor = page.get("nextCursor")
                 if not cursor:
@@ -305,12 +307,16 @@ class Client:
         """The latest executions of all workflows without their data, and the running ones."""
         paths = (f"/api/v1/executions?limit={most}", "/api/v1/executions?status=running")
         return tuple(
-            row for path in paths for row in self._call(self._api, "GET", path).get("data") or ()
+            row
+            for path in paths
+            for row in self._call_api(self._api, "GET", path).get("data") or ()
         )
 
     def execution(self, execution_id: str) -> Json:
         """An execution with its data."""
-        return self._call(self._api, "GET", f"/api/v1/executions/{execution_id}?includeData=true")
+        return self._call_api(
+            self._api, "GET", f"/api/v1/executions/{execution_id}?includeData=true"
+        )
 
     def wait_for(
         self, execution_id: str, seconds: float, states: Sequence[str] | frozenset[str] = FINISHED
@@ -324,7 +330,7 @@ class Client:
         path = f"/api/v1/executions/{execution_id}"
         while True:
             try:
-                state = str(self._call(self._api, "GET", path)["status"])
+                state = str(self._call_api(self._api, "GET", path)["status"])
             except RefusedError as error:
                 if error.status != 404:  # not written yet
                     raise
@@ -332,12 +338,12 @@ class Client:
             if state in states:
                 return self.execution(execution_id)
             what = f"execution {execution_id} ({state}) to be {_any_of(states)}"
-            self._pause(deadline, what, seconds)
+            self._pause_poll(deadline, what, seconds)
 
     def stop(self, execution_id: str) -> None:
         """Stop a running or waiting execution; a finished one is not an error. Needs a login."""
         try:
-            self._call(self._editor, "POST", f"/rest/executions/{execution_id}/stop")
+            self._call_api(self._editor, "POST", f"/rest/executions/{execution_id}/stop")
         except RefusedError as error:
             if error.status not in (404, 409, 500):
                 raise
@@ -353,7 +359,7 @@ class Client:
 
     # -- the calls themselves ------------------------------------------------------------------
 
-    def _call(
+    def _call_api(
         self,
         client: httpx.Client,
         method: str,
@@ -367,14 +373,14 @@ class Client:
         pauses = self._backoff.pauses()
         while True:
             try:
-                return self._once(client, method, path, body)
+                return self._call_once(client, method, path, body)
             except ServerError as error:
                 pause = next(pauses, None) if error.passing(again) else None
                 if pause is None:
                     raise
                 self.sleep(max(pause, min(error.retry_after, self._backoff.most)))
 
-    def _once(self, client: httpx.Client, method: str, path: str, body: Any) -> Json:
+    def _call_once(self, client: httpx.Client, method: str, path: str, body: Any) -> Json:
         what = f"{method} {path.partition('?')[0]}"
         # Escaped: half a surrogate pair has no UTF-8.
         sent = None if body is None else json.dumps(body).encode()
@@ -382,25 +388,24 @@ class Client:
         try:
             answer = client.request(method, self.url + path, content=sent, headers=kind)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            message = (
-                f"cannot reach n8n at {self.shown}: {self._hide(describe_failure(error, self.url))}"
-            )
+            reason = self._hide_key(describe_failure(error, self.url))
+            message = f"cannot reach n8n at {self.shown}: {reason}"
             raise UnreachableError(message, sent=False) from None
         except httpx.TimeoutException:
             raise TookTooLongError(
                 f"n8n at {self.shown} did not respond to {what} in time"
             ) from None
         except httpx.HTTPError as error:
-            reason = self._hide(describe_failure(error, self.url))
+            reason = self._hide_key(describe_failure(error, self.url))
             message = f"n8n at {self.shown} interrupted {what}: {reason}"
             raise UnreachableError(message) from None
-        return body_of(answer, what, self.shown, self._hide)
+        return body_of(answer, what, self.shown, self._hide_key)
 
-    def _hide(self, text: str) -> str:
+    def _hide_key(self, text: str) -> str:
         """Text without the key, whoever put it there."""
         return text.replace(self._key, "…") if self._key else text
 
-    def _pause(self, deadline: float, what: str, seconds: float) -> None:
+    def _pause_poll(self, deadline: float, what: str, seconds: float) -> None:
         if time.monotonic() > deadline:
             raise TookTooLongError(f"waited over {seconds:.0f} s for {what}")
         self.sleep(_POLL_SECONDS)

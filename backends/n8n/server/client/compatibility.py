@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, KNOWN_VERSIONS, N8nVersion
-from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.node_types import described_names
 from orgflow.backends.n8n.node_types.type_versions import type_version
 from orgflow.backends.n8n.server.client.server_rules import UnknownServerVersion, UnsupportedServer
 
@@ -75,7 +75,7 @@ def too_new(workflow: Mapping[str, Any], version: N8nVersion) -> Iterator[TooNew
     for row in workflow.get("nodes", ()):
         kind = short_type(row) or ""
         wanted = row.get("typeVersion")
-        if kind not in described() or not isinstance(wanted, int | float):
+        if kind not in described_names() or not isinstance(wanted, int | float):
             continue
         newest = type_version(kind, version)
         if wanted > newest and not row.get("disabled"):

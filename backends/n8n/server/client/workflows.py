@@ -53,7 +53,7 @@ class WorkflowClient(Client):
     def check(self) -> None:
         """Test that n8n's API exists and accepts the key. Raises `ServerError`."""
         try:
-            page = self._call(self._api, "GET", "/api/v1/workflows?limit=1")
+            page = self._call_api(self._api, "GET", "/api/v1/workflows?limit=1")
         except RefusedError as error:
             if error.status != 404 or isinstance(error, NotN8nError):
                 raise
@@ -71,7 +71,7 @@ class WorkflowClient(Client):
             NotN8nError, UnreachableError, TookTooLongError: see there.
         """
         try:
-            settings = self._call(self._editor, "GET", "/rest/settings").get("data")
+            settings = self._call_api(self._editor, "GET", "/rest/settings").get("data")
         except RefusedError:
             settings = None
         version = settings.get("versionCli") if isinstance(settings, dict) else None
@@ -92,7 +92,7 @@ class WorkflowClient(Client):
 
     def listed(self) -> Iterator[Json]:
         """Every workflow visible to the key, including archived ones."""
-        rows = self._pages(f"/api/v1/workflows?limit={_PAGE}", "workflows")
+        rows = self._list_pages(f"/api/v1/workflows?limit={_PAGE}", "workflows")
         return (row for row in rows if "id" in row)
 
     def stored_executions(
@@ -103,13 +103,13 @@ class WorkflowClient(Client):
         size = min(most or _DATA_PAGE, _DATA_PAGE)
         which = f"workflowId={quote(workflow_id)}&includeData=true&limit={size}"
         which += f"&status={quote(status)}" if status else ""
-        return self._pages(f"/api/v1/executions?{which}", "executions")
+        return self._list_pages(f"/api/v1/executions?{which}", "executions")
 
-    def _pages(self, path: str, what: str) -> Iterator[Json]:
+    def _list_pages(self, path: str, what: str) -> Iterator[Json]:
         cursor = ""
         while True:
             tail = f"&cursor={quote(cursor)}" if cursor else ""
-            page = self._call(self._api, "GET", f"{path}{tail}")
+            page = self._call_api(self._api, "GET", f"{path}{tail}")
             rows = page.get("data")
             if not isinstance(rows, list):
                 raise NotN8nError(f"{self.shown} does not list {what} like n8n", 200)
@@ -125,18 +125,18 @@ class WorkflowClient(Client):
             RefusedError: 404 if it is deleted; 409 if a webhook path is in use, although the
                 content is then stored, unpublished.
         """
-        return self._call(self._api, "PUT", f"/api/v1/workflows/{workflow_id}", body)
+        return self._call_api(self._api, "PUT", f"/api/v1/workflows/{workflow_id}", body)
 
     def announce(self, workflow_id: str) -> None:
         """Publish without waiting for anything. Raises `RefusedError`."""
         door = "publish" if self.version.major > 1 else "activate"
-        self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
+        self._call_api(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
 
     def stop_execution(self, execution_id: str) -> None:
         """Stop an execution with the key; one that is finished or cannot be stopped is not an
         error."""
         try:
-            self._call(self._api, "POST", f"/api/v1/executions/{execution_id}/stop")
+            self._call_api(self._api, "POST", f"/api/v1/executions/{execution_id}/stop")
         except RefusedError:
             return
 
@@ -155,7 +155,7 @@ class WorkflowClient(Client):
             size = min(most, _EXECUTIONS)
             mark = f"&cursor={quote(cursor)}" if cursor else ""
             path = f"/api/v1/executions?limit={size}&{tail}{mark}"
-            page = self._call(self._api, "GET", path)
+            page = self._call_api(self._api, "GET", path)
             rows = page.get("data") or []
             yield from rows[:most]
             most -= len(rows)
@@ -185,12 +185,12 @@ class WorkflowClient(Client):
         started = time.monotonic()
         gone = not again
         while True:
-            live = all(method in self._methods(path) for path, method in hooks)
+            live = all(method in self._webhook_methods(path) for path, method in hooks)
             waited = time.monotonic() - started
             gone = gone or not live or waited > _SETTLE_SECONDS
-            if live and gone and (hooks or self._counted(workflow)):
+            if live and gone and (hooks or self._has_triggers(workflow)):
                 return
-            if waited > _SETTLE_SECONDS and self._counted(workflow):
+            if waited > _SETTLE_SECONDS and self._has_triggers(workflow):
                 return  # n8n counts its triggers, and its webhooks have another address
             if waited > seconds:
                 name = workflow.get("name")
@@ -200,7 +200,7 @@ class WorkflowClient(Client):
                 )
             self.sleep(_LOOK_SECONDS)
 
-    def _methods(self, path: str) -> tuple[str, ...]:
+    def _webhook_methods(self, path: str) -> tuple[str, ...]:
         """The methods that a webhook's path takes now."""
         asked = {"origin": self.shown}
         try:
@@ -210,7 +210,7 @@ class WorkflowClient(Client):
         allowed = answer.headers.get("access-control-allow-methods", "")
         return tuple(word.strip() for word in allowed.split(","))
 
-    def _counted(self, workflow: Mapping[str, Any]) -> bool:
+    def _has_triggers(self, workflow: Mapping[str, Any]) -> bool:
         if _started_by(workflow) <= _CALLED:
             return True  # others call it by its id: there is nothing to come up
         return int(self.workflow(str(workflow["id"])).get("triggerCount") or 0) > 0
@@ -219,7 +219,8 @@ class WorkflowClient(Client):
 def _started_by(workflow: Mapping[str, Any]) -> set[str]:
     """What starts a workflow (see `Start` in node_types); triggers of other packages: `message`."""
     return {
-        (kind.start if (kind := node_types.of(short_type(row))) is not None else None) or "message"
+        (kind.start if (kind := node_types.find_type(short_type(row))) is not None else None)
+        or "message"
         for row in workflow.get("nodes", ())
         if is_trigger(row) and not row.get("disabled")
     }

@@ -110,7 +110,7 @@ class DeployTransaction:
     _steps: dict[str, Step] = field(default_factory=dict)
     _undoing: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
 
-    def _check(self) -> None:
+    def _check_stopped(self) -> None:
         if self.stopped():
             raise Stopped
 
@@ -118,7 +118,7 @@ class DeployTransaction:
 
     def place(self, step: Step) -> None:
         """Create or update it. Raises `ServerError`, `Stopped`."""
-        self._check()
+        self._check_stopped()
         identity = step.wanted.identity
         self._steps[identity] = step
         for spare in step.spare:
@@ -128,7 +128,11 @@ class DeployTransaction:
             existing = self._still_there(step, existing)
         if existing is not None and existing.get("active"):
             self._publish_called(step)
-        put = self._create(step) if existing is None else self._update(step, existing)
+        put = (
+            self._create_workflow(step)
+            if existing is None
+            else self._update_workflow(step, existing)
+        )
         self._puts[identity] = put
 
     def _publish_called(self, step: Step, callers: frozenset[str] = frozenset()) -> None:
@@ -142,7 +146,7 @@ class DeployTransaction:
             callee = self._steps[identity]
             self._publish_called(callee, around)
             if not never_published(put.row, self.client.version):
-                self._announce(callee, put)
+                self._publish_workflow(callee, put)
 
     def _still_there(self, step: Step, seen: Json) -> Json | None:
         """The workflow as it is now; None where it was deleted or archived meanwhile."""
@@ -164,13 +168,13 @@ class DeployTransaction:
     ) -> Json:
         """The data to send: with the server's ids, the credentials chosen there, and the note."""
 
-        def new(identity: str) -> str:
+        def new_identity(identity: str) -> str:
             if identity == step.wanted.identity:
                 return own or identity
             put = self._puts.get(identity)
             return str(put.row["id"]) if put is not None else self.known.get(identity, identity)
 
-        body = self.client.body_of(rewrite_calls(step.wanted.workflow, new))
+        body = self.client.body_of(rewrite_calls(step.wanted.workflow, new_identity))
         if old is not None:
             _keep_credentials(body, old)
         self.keys.put(body, step.wanted.identity, old)
@@ -181,18 +185,18 @@ class DeployTransaction:
         like = _next_marker(step, own or "", before)
         return with_marker(body, step.wanted.identity, origin=place, like=like)
 
-    def _create(self, step: Step) -> _Put:
+    def _create_workflow(self, step: Step) -> _Put:
         identity = step.wanted.identity
         body = self.body(step)
         # Before the call: its answer may be lost.
-        self._undoing.append((step.wanted.name, lambda: self._remove(identity)))
+        self._undoing.append((step.wanted.name, lambda: self._remove_created(identity)))
         row = self._create_once(body, identity)
         workflow_id = str(row["id"])
         self._undoing[-1] = (step.wanted.name, lambda: self.undo.delete(workflow_id))
         # Its own id is known only now: the note has it, and a workflow that calls itself.
         body = self.body(step, workflow_id)
         row = self.client.update(workflow_id, body)
-        return _Put(self._settled(row, body, identity), "created", was_live=False)
+        return _Put(self._settle_note(row, body, identity), "created", was_live=False)
 
     def _create_once(self, body: Json, identity: str) -> Json:
         """Create it; where no answer came, look whether it is there before doing it again."""
@@ -203,7 +207,7 @@ class DeployTransaction:
             except ServerError as error:
                 if tries + 1 == _TRIES or not error.passing(again=True):
                     raise
-            self._check()
+            self._check_stopped()
             self.client.sleep(next(pauses, 0.0))
             for row in self.client.listed():
                 marker = marker_of(row)
@@ -211,21 +215,21 @@ class DeployTransaction:
                     return self.client.workflow(str(row["id"]))
         raise AssertionError
 
-    def _update(self, step: Step, now: Json) -> _Put:
+    def _update_workflow(self, step: Step, now: Json) -> _Put:
         workflow_id = str(now["id"])
         body = self.body(step, workflow_id, now)
         live = bool(now.get("active"))
         if _is_unchanged(now, body) and _chosen_credentials(now) == _chosen_credentials(body):
             return _Put(now, "unchanged", was_live=live)
         # Before the call: a conflict leaves the new content there, unpublished (measured).
-        self._undoing.append((step.wanted.name, lambda: self._restore(now)))
+        self._undoing.append((step.wanted.name, lambda: self._restore_workflow(now)))
         if live and never_published(body, self.client.version) == "by hand":
             self.client.unpublish(workflow_id)  # n8n refuses the update otherwise
         row = self.client.update(workflow_id, body)
-        row = self._settled(row, body, step.wanted.identity)
+        row = self._settle_note(row, body, step.wanted.identity)
         return _Put(row, "updated", was_live=live)
 
-    def _settled(self, row: Json, body: Json, identity: str) -> Json:
+    def _settle_note(self, row: Json, body: Json, identity: str) -> Json:
         """The workflow as the server keeps it, with a note that agrees with it."""
         if not is_edited(row):
             return row
@@ -267,7 +271,7 @@ class DeployTransaction:
     def publish(self, step: Step) -> None:
         """Publish it, unless it is published or a person starts it. Raises `ServerError`,
         `Stopped`."""
-        self._check()
+        self._check_stopped()
         put = self._puts[step.wanted.identity]
         if put.announced:
             return
@@ -283,9 +287,9 @@ class DeployTransaction:
             if put.row.get("active"):
                 put.state = "published"
             return
-        self._announce(step, put)
+        self._publish_workflow(step, put)
 
-    def _announce(self, step: Step, put: _Put) -> None:
+    def _publish_workflow(self, step: Step, put: _Put) -> None:
         workflow_id = str(put.row["id"])
         if not put.was_live and put.action != "created":
             name = step.wanted.name
@@ -298,7 +302,7 @@ class DeployTransaction:
         put = self._puts[step.wanted.identity]
         if not put.announced:
             return
-        self._check()
+        self._check_stopped()
         try:
             self.client.await_live(put.row, again=put.was_live)
         except TookTooLongError as error:
@@ -333,14 +337,14 @@ class DeployTransaction:
         self._puts.clear()
         return tuple(dict.fromkeys(reversed(left)))
 
-    def _remove(self, identity: str) -> None:
+    def _remove_created(self, identity: str) -> None:
         """Delete what a creation without an answer may have left."""
         for row in list(self.undo.listed()):
             marker = marker_of(row)
             if marker is not None and marker.identity == identity and not row.get("active"):
                 self.undo.delete(str(row["id"]))
 
-    def _restore(self, before: Json) -> None:
+    def _restore_workflow(self, before: Json) -> None:
         workflow_id = str(before["id"])
         if not before.get("active"):
             self.undo.unpublish(workflow_id)

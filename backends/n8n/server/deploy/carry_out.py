@@ -117,10 +117,10 @@ class DeployRun:
         self._known: dict[str, str] = {}
         self._store = CredentialStore(self.client)
         self._claimed: frozenset[str] = frozenset()
-        self.client.sleep = self._sleep
+        self.client.sleep = self._sleep_unless_stopped
 
-    def _sleep(self, seconds: float) -> None:
-        if self._stop.wait(seconds) or self._stopped:
+    def _sleep_unless_stopped(self, seconds: float) -> None:
+        if self._stop.wait(seconds) or self._is_stopped:
             raise Stopped
 
     def plan(self, wanted: Sequence[Wanted]) -> tuple[Group, ...]:
@@ -181,12 +181,12 @@ class DeployRun:
     def transaction(self) -> DeployTransaction:
         """The object that deploys one group."""
         return DeployTransaction(
-            self.client, self.undo, lambda: self._stopped, self.publish, self.take_over,
+            self.client, self.undo, lambda: self._is_stopped, self.publish, self.take_over,
             dict(self._known), self._store, AddressKeys(self.keys),
         )  # fmt: skip
 
     @property
-    def _stopped(self) -> bool:
+    def _is_stopped(self) -> bool:
         return self._stop.is_set() or self.cancellation.cancelled
 
     def deploy(self, groups: Sequence[Group]) -> tuple[GroupResult, ...]:
@@ -207,7 +207,7 @@ class DeployRun:
             try:
                 for _ in range(min(self.client.at_once, len(groups))):
                     threading.Thread(
-                        target=self._work, args=(groups, todo, over), daemon=True
+                        target=self._work_groups, args=(groups, todo, over), daemon=True
                     ).start()
                 waiting = len(groups)
                 while waiting:
@@ -245,7 +245,7 @@ class DeployRun:
         while self._working:
             time.sleep(_LOOK_SECONDS)
 
-    def _work(
+    def _work_groups(
         self,
         groups: Sequence[Group],
         todo: SimpleQueue[int],
@@ -263,17 +263,17 @@ class DeployRun:
                 self._working.add(index)
             error: BaseException | None = None
             try:
-                self.results[index] = self._group(groups[index])
+                self.results[index] = self._deploy_group(groups[index])
             except BaseException as defect:  # noqa: BLE001  # the thread that waits raises it
                 error = defect
             self._working.discard(index)
             over.put((index, error))
 
-    def _group(self, group: Group) -> GroupResult:
+    def _deploy_group(self, group: Group) -> GroupResult:
         for look in range(_LOOKS):
             if any(step.problems for step in group.steps):
                 return GroupResult(group)
-            if self._stopped or self._broken.is_set():
+            if self._is_stopped or self._broken.is_set():
                 return GroupResult(group, skipped=True)
             transaction = self.transaction()
             step: Step | None = None

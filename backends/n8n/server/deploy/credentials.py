@@ -58,7 +58,7 @@ def read_credentials(text: str) -> tuple[GivenCredential, ...]:
 
 def needed_credential(row: Mapping[str, Any]) -> str:
     """The type of credential that a node requires; empty if it needs none."""
-    kind = node_types.of(short_type(row) or "")
+    kind = node_types.find_type(short_type(row) or "")
     return kind.credential(mapping(row.get("parameters"))) if kind is not None else ""
 
 
@@ -91,7 +91,9 @@ class CredentialStore:
                 iter(named or [credential for credential in fitting if not credential.nodes]), None
             )
             if credential is not None:
-                row["credentials"] = {kind: {"id": self._id(credential), "name": credential.name}}
+                row["credentials"] = {
+                    kind: {"id": self._credential_id(credential), "name": credential.name}
+                }
                 changed = True
         return changed
 
@@ -101,7 +103,7 @@ class CredentialStore:
         for row in self.client.credentials() if self.given else ():
             self.made.setdefault((str(row.get("name")), str(row.get("type"))), str(row.get("id")))
 
-    def _id(self, credential: GivenCredential) -> str:
+    def _credential_id(self, credential: GivenCredential) -> str:
         key = (credential.name, credential.type)
         with self._lock:  # groups are deployed side by side
             if key not in self.made:

@@ -77,7 +77,7 @@ class N8nDeploySession(DeploySession):
             Wanted(rename_workflow(row, name), path, named=name is not None, bases=bases)
             for row in rows
         ]
-        return self._fitting(workflows, ctx)
+        return self._report_fit(workflows, ctx)
 
     def compiled(
         self, emitted: Emitted, model: Model, path: str, ctx: PassContext, *, named: bool
@@ -95,9 +95,9 @@ class N8nDeploySession(DeploySession):
             place = NOWHERE if workflow["id"] in shared else origin
             own = named and workflow["id"] not in shared
             workflows.append(Wanted(workflow, path, place, own, check, bases))
-        return self._fitting(workflows, ctx)
+        return self._report_fit(workflows, ctx)
 
-    def _fitting(self, workflows: list[Wanted], ctx: PassContext) -> list[Wanted]:
+    def _report_fit(self, workflows: list[Wanted], ctx: PassContext) -> list[Wanted]:
         for wanted in workflows:
             report_fit(wanted, self._server.version, ctx)
         return workflows
@@ -128,7 +128,7 @@ class N8nDeploySession(DeploySession):
                 by_identity.setdefault(marker.identity, []).append(row)
         mine = [item for item in wanted if isinstance(item, Wanted)]
         asked = [row for item in mine for row in by_identity.get(item.identity, ())]
-        return self._remove(asked, rows, edited=edited, dry_run=dry_run)
+        return self._remove_rows(asked, rows, edited=edited, dry_run=dry_run)
 
     def remove_deleted(
         self, folders: Sequence[str], *, edited: bool, dry_run: bool
@@ -136,9 +136,9 @@ class N8nDeploySession(DeploySession):
         """See `DeploySession`: by the note of the deployment."""
         rows = [row for row in self._server.client.listed() if not row.get("isArchived")]
         asked = [orphan.row for orphan in find_orphans(rows, folders)]
-        return self._remove(asked, rows, edited=edited, dry_run=dry_run)
+        return self._remove_rows(asked, rows, edited=edited, dry_run=dry_run)
 
-    def _remove(
+    def _remove_rows(
         self,
         asked: Sequence[dict[str, Any]],
         rows: Sequence[dict[str, Any]],
@@ -173,13 +173,13 @@ class N8nDeploySession(DeploySession):
 def _read_bases(path: str) -> Callable[[str], str | None]:
     """Reads the bases that were too long for a note, beside a source."""
 
-    def read(id: str) -> str | None:
+    def read_base(id: str) -> str | None:
         try:
             return (Path(path).parent / base_path(id)).read_text("ascii").strip()
         except (OSError, UnicodeDecodeError):
             return None
 
-    return read
+    return read_base
 
 
 class _Verifier:
@@ -242,7 +242,7 @@ class N8nDeployPlan(DeployPlan):
         self._run.deploy(self._groups)
 
     @property
-    def _done(self) -> list[GroupResult]:
+    def _done_results(self) -> list[GroupResult]:
         return [self._run.results[at] for at in sorted(self._run.results)]
 
     @property
@@ -254,13 +254,13 @@ class N8nDeployPlan(DeployPlan):
                 result.placed,
                 result.skipped,
             )
-            for result in self._done
+            for result in self._done_results
         )
 
     def report(self, ctx: PassContext) -> None:
         """OF607 to OF622, N8N010 to N8N015."""
-        report_results(self._done, ctx)
-        self._report_calls([result.group for result in self._done if result.ok], ctx)
+        report_results(self._done_results, ctx)
+        self._report_calls([result.group for result in self._done_results if result.ok], ctx)
         report_orphans(self._run.orphans(self._groups, self._folders), ctx)
 
     def _report_calls(self, groups: Sequence[Group], ctx: PassContext) -> None:

@@ -165,7 +165,7 @@ class Inventory:
         all workflows of the deployment."""
         mine = self.by_identity.get(wanted.identity, [])
         if mine:
-            return self._compared(_choose_among(wanted, mine, take_over), take_over)
+            return self._compare_step(_choose_among(wanted, mine, take_over), take_over)
         ours = self._without_note(wanted)
         alike = ours or self._by_name.get(wanted.name[:MOST_NAME], [])
         if not alike:
@@ -176,7 +176,7 @@ class Inventory:
             return Step(wanted, None, (Problem("ambiguous", _list_ids(alike)),))
         return Step(wanted, alike[0])
 
-    def _compared(self, step: Step, take_over: bool) -> Step:
+    def _compare_step(self, step: Step, take_over: bool) -> Step:
         """The step, with what stands against it where the workflow of this identity is made from
         another process or another file: the ids of models are often a tool's defaults."""
         now, wanted = step.existing, step.wanted
@@ -205,7 +205,7 @@ class Inventory:
         steps = steps_of(wanted.workflow)
         candidates = [
             row
-            for row, marker, old in self._deployed
+            for row, marker, old in self._list_deployed
             if marker.identity not in claimed and _is_renamed(marker, old, wanted, steps)
         ]
         if not candidates:
@@ -218,7 +218,7 @@ class Inventory:
         return Step(wanted, candidates[0])
 
     @cached_property
-    def _deployed(self) -> tuple[tuple[Json, DeploymentMarker, Steps], ...]:
+    def _list_deployed(self) -> tuple[tuple[Json, DeploymentMarker, Steps], ...]:
         """What has a marker, but for copies that `run` made."""
         return tuple(
             (row, marker, steps_of(row))
@@ -390,7 +390,7 @@ def _group_steps(steps: Sequence[Step], calls: Sequence[Sequence[int]]) -> list[
     """Steps connected by calls or by their file."""
     root = list(range(len(steps)))
 
-    def top(index: int) -> int:
+    def find_root(index: int) -> int:
         while root[index] != index:
             root[index] = root[root[index]]
             index = root[index]
@@ -400,11 +400,11 @@ def _group_steps(steps: Sequence[Step], calls: Sequence[Sequence[int]]) -> list[
     for index, step in enumerate(steps):
         pairs = [*calls[index], first.setdefault(step.wanted.source, index)]
         for other in pairs:
-            a, b = sorted((top(index), top(other)))
+            a, b = sorted((find_root(index), find_root(other)))
             root[b] = a
     groups: dict[int, list[int]] = {}
     for index in range(len(steps)):
-        groups.setdefault(top(index), []).append(index)
+        groups.setdefault(find_root(index), []).append(index)
     return list(groups.values())
 
 

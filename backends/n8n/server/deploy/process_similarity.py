@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from orgflow.backends.n8n.format.identity import folded
+from orgflow.backends.n8n.format.identity import folded_name
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
 Json = Mapping[str, Any]
@@ -71,10 +71,10 @@ def steps_of(workflow: Json) -> Steps:
         if step.tag is not None and step.tag[1]:
             continue
         element = document.map.nodes.get(name, "")
-        every[folded(name)] = element if _is_telling(element) else ""
+        every[folded_name(name)] = element if _is_telling(element) else ""
         ends = step.short == "noOp" and name not in wired
-        if not (step.trigger or ends or folded(name) in _DEFAULT_NAMES):
-            work[folded(name)] = every[folded(name)]
+        if not (step.trigger or ends or folded_name(name) in _DEFAULT_NAMES):
+            work[folded_name(name)] = every[folded_name(name)]
     return Steps(document.map.process, work or every)
 
 

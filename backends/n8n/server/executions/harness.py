@@ -60,7 +60,7 @@ class Harness:
         names = {row["name"] for row in request.workflow["nodes"]}
         self.front = _free_name(_FRONT, names)
         self._answer = _free_name(_ANSWER, names)
-        self.workflow = self._made(request)
+        self.workflow = self._build_workflow(request)
 
     def body(self, request: RunRequest) -> Json:
         """The data for the webhook in one run."""
@@ -81,7 +81,7 @@ class Harness:
             **({"answers": forms} if forms else {}),
         }
 
-    def _made(self, request: RunRequest) -> Json:
+    def _build_workflow(self, request: RunRequest) -> Json:
         workflow: Json = copy.deepcopy(dict(request.workflow))
         workflow["name"] = f"orgflow run: {workflow.get('name')}"
         workflow["id"] = f"run-{self.path}"
@@ -95,18 +95,18 @@ class Harness:
         for row in workflow["nodes"]:
             kind = short_type(row)
             if row["name"] == request.trigger:
-                rows += [self._webhook(row), self._answering(row)]
-                rows.append(self._raw(row, f"{self._given()}.item"))
+                rows += [self._webhook_node(row), self._answering_node(row)]
+                rows.append(self._raw_node(row, f"{self._given_body()}.item"))
                 continue
             if row["name"] in stubs:
-                rows.append(self._raw(row, self._stub(stubs[row["name"]])))
+                rows.append(self._raw_node(row, self._stub_code(stubs[row["name"]])))
                 continue
             if row["name"] in forms:
-                given = f"{self._given()}.answers[{forms[row['name']]}]"
+                given = f"{self._given_body()}.answers[{forms[row['name']]}]"
                 page = [f"{json.dumps(n)}: {v}" for n, v in self._forms[row["name"]].items()]
                 hidden = f"{{ {', '.join(page)} }}" if page else "{}"
                 answer = f"Object.assign({{}}, {given}.sent, {hidden}, {given}.visits[$runIndex])"
-                rows.append(self._raw(row, answer))
+                rows.append(self._raw_node(row, answer))
                 continue
             if kind == "wait":
                 row["parameters"] = _shorten_wait(row["parameters"])
@@ -121,14 +121,14 @@ class Harness:
         }
         return workflow
 
-    def _given(self) -> str:
+    def _given_body(self) -> str:
         return f'$("{self.front}").first().json.body'
 
-    def _stub(self, index: int) -> str:
-        mine = f"{self._given()}.stubs[{index}]"
+    def _stub_code(self, index: int) -> str:
+        mine = f"{self._given_body()}.stubs[{index}]"
         return f"Object.assign({{}}, {mine}.replace ? {{}} : $json, {mine}.visits[$runIndex])"
 
-    def _webhook(self, trigger: Mapping[str, Any]) -> Json:
+    def _webhook_node(self, trigger: Mapping[str, Any]) -> Json:
         x, y = trigger["position"]
         return {
             "id": node_uuid(f"run/{self.path}"),
@@ -145,7 +145,7 @@ class Harness:
             },
         }
 
-    def _answering(self, trigger: Mapping[str, Any]) -> Json:
+    def _answering_node(self, trigger: Mapping[str, Any]) -> Json:
         """Says the execution's id, which n8n 1 does not know yet when a webhook answers at once."""
         x, y = trigger["position"]
         return {
@@ -161,7 +161,7 @@ class Harness:
             },
         }
 
-    def _raw(self, row: Mapping[str, Any], expression: str) -> Json:
+    def _raw_node(self, row: Mapping[str, Any], expression: str) -> Json:
         kept = {key: row[key] for key in ("id", "name", "position")}
         return {
             **kept,
@@ -205,7 +205,7 @@ def _make_wire(target: str) -> Json:
 
 def _shorten_wait(parameters: Mapping[str, Any]) -> Json:
     """A wait whose time is over at once, or that is answered by a call."""
-    resume = wait.resume(parameters)
+    resume = wait.resume_event(parameters)
     if resume in _TIMED:
         return dict(_WAIT)
     if resume == "form":

@@ -48,7 +48,7 @@ class Tie:
         """Elements with a visible execution: tasks and events, and gateways with a node. Removed
         elements are included, since they should have run."""
         workflow_graph = self.reference.compiled.workflow_graph
-        elements = {e for k in workflow_graph.nodes if (e := self._step(k)) is not None}
+        elements = {e for k in workflow_graph.nodes if (e := self._step_element(k)) is not None}
         known = {n.id for n in self.reference.source_nodes}
         gateways = {
             workflow_graph.nodes[k].element
@@ -57,7 +57,7 @@ class Tie:
         }
         return frozenset(elements | (gateways & known))
 
-    def _step(self, key: NodeKey) -> str | None:
+    def _step_element(self, key: NodeKey) -> str | None:
         node = self.reference.compiled.workflow_graph.nodes[key]
         return self.reference.stands(key) if node.role == "element" else None
 
@@ -69,7 +69,7 @@ class Tie:
     @cached_property
     def missing(self) -> tuple[str, ...]:
         """Tasks and events without a node."""
-        gone = (self._step(key) for key in self.matching.missing)
+        gone = (self._step_element(key) for key in self.matching.missing)
         return tuple(dict.fromkeys(e for e in gone if e is not None))
 
     @cached_property

@@ -81,10 +81,10 @@ class Observer(ExecutionObserver):
         parts = [workflow.get("name"), workflow["nodes"], workflow.get("connections")]
         key = json.dumps(parts, sort_keys=True)
         if key not in self.ties:
-            self.ties[key] = self._tie(workflow)
+            self.ties[key] = self._tie_version(workflow)
         return self.ties[key]
 
-    def _tie(self, raw: Json) -> Tie | None:
+    def _tie_version(self, raw: Json) -> Tie | None:
         workflow = WorkflowDocument(raw)
         named = workflow.map.process
         ties: list[tuple[float, Tie]] = []

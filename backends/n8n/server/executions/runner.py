@@ -86,13 +86,13 @@ class ServerRunner(LocalRunner):
         try:
             for request in requests:
                 if request.trigger not in harnesses:
-                    harnesses[request.trigger] = self._deploy(request)
+                    harnesses[request.trigger] = self._deploy_harness(request)
             with ThreadPoolExecutor(self._client.at_once) as pool, _at_stage("execution"):
-                return list(pool.map(lambda r: self._one(harnesses[r.trigger], r), requests))
+                return list(pool.map(lambda r: self._play_run(harnesses[r.trigger], r), requests))
         finally:
-            self._remove()
+            self._remove_deployed()
 
-    def _deploy(self, request: RunRequest) -> Harness:
+    def _deploy_harness(self, request: RunRequest) -> Harness:
         path = f"{RUN_MARK}{secrets.token_hex(12)}"
         harness = Harness(request, path, self._client.version)
         body = self._client.body_of(harness.workflow)
@@ -107,9 +107,9 @@ class ServerRunner(LocalRunner):
             self._client.await_live(row)
         return harness
 
-    def _one(self, harness: Harness, request: RunRequest) -> EngineRun:
+    def _play_run(self, harness: Harness, request: RunRequest) -> EngineRun:
         """Play one run. Raises `ServerError`."""
-        response = self._call(harness, request)
+        response = self._call_webhook(harness, request)
         execution = response["text"].strip().strip('"')
         if response["status"] != 200 or not execution.isdigit():
             raise RefusedError(
@@ -121,11 +121,11 @@ class ServerRunner(LocalRunner):
         answered: set[tuple[str, int]] = set()
         pause, longest = _LOOK_SECONDS
         while True:
-            answer = self._look(execution)
+            answer = self._read_execution(execution)
             status = str(answer.get("status"))
             if status in FINISHED:
                 if answered or self._client.version.major < 2 or not read_execution(answer).order:
-                    answer = self._settled(answer)
+                    answer = self._settled_execution(answer)
                 return harness.engine_run(read_execution(answer), answer)
             if self._stopped:
                 return EngineRun("limit", "stopped", None)
@@ -133,11 +133,11 @@ class ServerRunner(LocalRunner):
                 self._client.stop_execution(execution)
                 return EngineRun("limit", f"not finished after {self._seconds:.0f} s", None)
             if status == "waiting":
-                self._answer(answer, request.answers or {}, answered)
+                self._answer_wait(answer, request.answers or {}, answered)
             self._client.sleep(pause)
             pause = min(2 * pause, longest)  # looking costs the server as much as a short run
 
-    def _call(self, harness: Harness, request: RunRequest) -> Json:
+    def _call_webhook(self, harness: Harness, request: RunRequest) -> Json:
         """Call the webhook of a run; again where nobody answers at it yet, as behind a gateway."""
         pauses = _CALL_AGAIN.pauses()
         while True:
@@ -147,7 +147,7 @@ class ServerRunner(LocalRunner):
                 return response
             self._client.sleep(pause)
 
-    def _look(self, execution: str) -> Json:
+    def _read_execution(self, execution: str) -> Json:
         try:
             return self._client.execution(execution)
         except RefusedError as error:
@@ -155,18 +155,18 @@ class ServerRunner(LocalRunner):
                 raise
             return {}
 
-    def _settled(self, answer: Json) -> Json:
+    def _settled_execution(self, answer: Json) -> Json:
         """The execution with all its data: n8n 1 writes the state of one first, and its data some
         milliseconds later (measured, also without a wait)."""
         for _ in range(_SETTLE_LOOKS):
             self._client.sleep(_SETTLE_SECONDS)
-            before, answer = answer, self._look(str(answer["id"])) or answer
+            before, answer = answer, self._read_execution(str(answer["id"])) or answer
             order = read_execution(answer).order
             if order and len(order) == len(read_execution(before).order):
                 break
         return answer
 
-    def _answer(
+    def _answer_wait(
         self,
         answer: Json,
         bodies: Mapping[str, Sequence[Any]],
@@ -192,7 +192,7 @@ class ServerRunner(LocalRunner):
         if response["status"] == 200:
             answered.add((name, visit))
 
-    def _remove(self) -> None:
+    def _remove_deployed(self) -> None:
         """Delete what was made; also from `close`, should that have failed."""
         for workflow_id in sorted(self._made):
             try:
@@ -203,7 +203,7 @@ class ServerRunner(LocalRunner):
 
     def close(self) -> None:
         """Delete the remaining copies; the clients stay open."""
-        self._remove()
+        self._remove_deployed()
         super().close()
 
 

@@ -22,7 +22,7 @@ from orgflow.backends.n8n.diff.file_comparison import (
     match_versions,
 )
 from orgflow.backends.n8n.format.node_decisions import Decision, Rule, decision_of
-from orgflow.backends.n8n.format.references import follow
+from orgflow.backends.n8n.format.references import follow_renames
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, workflows_of
 
 from orgflow_ir.model.source import SourceFile
@@ -50,12 +50,12 @@ Json = dict[str, Any]
     ],
 )
 def test_references_follow_a_rename(before: str, after: str) -> None:
-    assert follow({"a": [before]}, {"Old": "It's new"}) == {"a": [after]}
+    assert follow_renames({"a": [before]}, {"Old": "It's new"}) == {"a": [after]}
 
 
 def test_references_in_code_follow_and_swaps_do_not_chain() -> None:
     said = {"jsCode": "return $('A').all().concat($('B').all())"}
-    assert follow(said, {"A": "B", "B": "A"}) == {
+    assert follow_renames(said, {"A": "B", "B": "A"}) == {
         "jsCode": "return $('B').all().concat($('A').all())"
     }
 
@@ -174,7 +174,7 @@ def test_pairs_of_branches_are_those_of_every_combination() -> None:
         joint = join_decisions(*sides)
         if joint.changed:
             continue
-        found, cut = joint._cases()
+        found, cut = joint._list_cases()
         assert not cut
         assert set(found) == brute(*sides)
 
@@ -210,10 +210,10 @@ def equals(value: str, operation: str = "equals") -> Json:
 
 def test_rules_that_exclude_each_other_may_change_places() -> None:
     old, new = switch([equals("a"), equals("b")]), switch([equals("b"), equals("a")])
-    assert set(join_decisions(old, new)._cases()[0]) == {((0,), (1,)), ((1,), (0,)), ((), ())}
+    assert set(join_decisions(old, new)._list_cases()[0]) == {((0,), (1,)), ((1,), (0,)), ((), ())}
     old = switch([equals("a", "contains"), equals("b", "contains")])
     new = switch([equals("b", "contains"), equals("a", "contains")])
-    assert ((0,), (0,)) in join_decisions(old, new)._cases()[0]  # "ab" is first of both
+    assert ((0,), (0,)) in join_decisions(old, new)._list_cases()[0]  # "ab" is first of both
 
 
 def test_old_versions_of_nodes_ask_the_same() -> None:
@@ -229,7 +229,7 @@ def test_old_versions_of_nodes_ask_the_same() -> None:
 
 def test_an_added_rule_takes_from_what_was_left() -> None:
     old, new = switch([equals("a")]), switch([equals("a"), equals("b")])
-    assert set(join_decisions(old, new)._cases()[0]) == {((0,), (0,)), ((), (1,)), ((), ())}
+    assert set(join_decisions(old, new)._list_cases()[0]) == {((0,), (0,)), ((), (1,)), ((), ())}
 
 
 # -- files -----------------------------------------------------------------------------------
@@ -427,7 +427,10 @@ def test_a_condition_and_its_negation_in_one_switch() -> None:
     changed = join_decisions(switch(both), switch(other))
     assert [c.label for c in changed.changed] == ["a", "b"]
     # Both changed alike: each value still leaves by one of the two, never by both or none.
-    assert {(way.old, way.new) for way in changed.ways(1)[0]} == {((1,), (1,)), ((0, 1), (0, 1))}
+    assert {(way.old, way.new) for way in changed.joint_ways(1)[0]} == {
+        ((1,), (1,)),
+        ((0, 1), (0, 1)),
+    }
     swapped = join_decisions(switch(both), switch([ask("notExists", "a"), ask("exists", "b")]))
     assert not swapped.changed  # the same questions, asked in another order
 

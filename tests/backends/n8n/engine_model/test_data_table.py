@@ -96,7 +96,7 @@ def test_what_is_outside_is_unknown(changes: dict[str, Any], reason: str) -> Non
 
 
 def test_one_execution_does_not_know_the_rows() -> None:
-    kind = node_types.of("dataTable")
+    kind = node_types.find_type("dataTable")
     assert kind is not None
     assert kind.behaviour is not None
     behaviour = kind.behaviour(Use(1.1, parameters(), 1, frozenset()))

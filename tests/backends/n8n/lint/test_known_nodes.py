@@ -63,7 +63,7 @@ def test_the_required_parameters_are_n8ns(described: list[dict[str, Any]]) -> No
         for prop in one["properties"]
         if prop.get("required") and prop.get("default") == ""
     }
-    ours = {(kind.name, name) for kind in node_types.every() for name, _ in kind.required}
+    ours = {(kind.name, name) for kind in node_types.all_types() for name, _ in kind.required}
     assert len(ours) > 10
     assert ours <= required
 
