@@ -288,19 +288,19 @@ def _report_misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContex
         MisplacedCondition,
         f"{ctx.name(flow)} {what}, but {why}",
         element=flow,
-        help=f"if {_pronoun(flow)} should decide, {instead}; otherwise remove it",
+        help=f"if {_subject_words(flow)} should decide, {instead}; otherwise remove it",
         fix=_without_condition(flow, scope, ctx),
     )
 
 
-def _pronoun(flow: Flow) -> str:
+def _subject_words(flow: Flow) -> str:
     return "the condition" if flow.condition else "the mark"
 
 
 def _without_condition(flow: Flow, scope: Scope, ctx: PassContext) -> Fix:
     plain = flow.replace(condition=None) if flow.condition else flow.replace(default=False)
     return Fix(
-        title=f"remove {_pronoun(flow)} of {ctx.name(flow)}",
+        title=f"remove {_subject_words(flow)} of {ctx.name(flow)}",
         applicability="unsafe",
         edits=(Edit(action="replace", scope=scope.id, id=flow.id, flow=plain),),
     )

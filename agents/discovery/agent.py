@@ -135,7 +135,7 @@ class _Run:
                 twins = [self.of[c] for c in group if c in self.of]
                 self._decided = fixed
                 self._forced = twins[-1] if fixed and twins else None
-                outcome = self._case(case, twins)
+                outcome = self._read_case(case, twins)
                 if fixed and outcome.known is not None and not twins:
                     outcome.known.name = self.stages.names[number]
                     self.fixed.add(outcome.known)
@@ -149,18 +149,21 @@ class _Run:
         """Look for processes among the messages that are in none, a sample at a time: evenly spaced
         ones while these bring something, then those that are least like any process."""
         for turn in range(MOST_ROUNDS):
-            places = pick_evenly(self._uncovered(), SAMPLE)
+            places = pick_evenly(self._uncovered_messages(), SAMPLE)
             self._progress(turn, MOST_ROUNDS, "messages in no process")
-            if not places or self._look("Messages outside all saved processes", places) is None:
+            if (
+                not places
+                or self._look_further("Messages outside all saved processes", places) is None
+            ):
                 break
         seen: set[int] = set()
         for turn in range(MOST_ROUNDS):
-            places = [p for p in self._novel() if p not in seen][:SAMPLE]
+            places = [p for p in self._novel_messages() if p not in seen][:SAMPLE]
             self._progress(turn, MOST_ROUNDS, "novel messages")
-            if not places or (turn >= NOVEL_ROUNDS and self._near(places)):
+            if not places or (turn >= NOVEL_ROUNDS and self._are_near(places)):
                 break
             seen.update(places)
-            saved = self._look("Messages least like any saved process", places)
+            saved = self._look_further("Messages least like any saved process", places)
             if saved is None and turn + 1 >= NOVEL_ROUNDS:
                 break
 
@@ -169,20 +172,24 @@ class _Run:
         start or end alike."""
         if len(self.known) < 2:
             return
-        prompt = render_prompt("discover_review", inventory=self._inventory(range(len(self.known))))
-        reply = self._ask([_system_message(), {"role": "user", "content": prompt}], tools=False)
+        prompt = render_prompt(
+            "discover_review", inventory=self._inventory_text(range(len(self.known)))
+        )
+        reply = self._ask_model(
+            [_system_message(), {"role": "user", "content": prompt}], tools=False
+        )
         gone: dict[int, int] = {}
         for numbers in _read_same(reply.text, len(self.known)):
             for other in numbers[1:]:
                 first = numbers[0]
                 while first in gone:
                     first = gone[first]
-                if other not in gone and other != first and self._merge(first, other):
+                if other not in gone and other != first and self._merge_saved(first, other):
                     gone[other] = first
         self.merged = {self.known[a]: self.known[b] for a, b in gone.items()}
         self.known = [known for number, known in enumerate(self.known) if number not in gone]
 
-    def _merge(self, first: int, other: int) -> bool:
+    def _merge_saved(self, first: int, other: int) -> bool:
         """Whether two saved processes became one; a decision of a person keeps its name, and two
         of them stay apart."""
         kept, absorbed = self.known[first], self.known[other]
@@ -203,49 +210,51 @@ class _Run:
 
     # -- conversations ------------------------------------------------------------------------
 
-    def _case(self, case: int, twins: Sequence[Known]) -> _Outcome:
+    def _read_case(self, case: int, twins: Sequence[Known]) -> _Outcome:
         places = self.stages.cases[case]
         shown = pick_evenly(places, CASE_MESSAGES)
-        tools = self._toolbox(places)
+        tools = self._build_toolbox(places)
         twin = twins[-1] if twins else None
-        near = self._nearest(places)
+        near = self._nearest_processes(places)
         if twin is not None and (number := self.known.index(twin)) not in near:
             near = [number, *near[:-1]]
         prompt = render_prompt(
             "discover_case",
-            inventory=self._inventory(near),
+            inventory=self._inventory_text(near),
             omitted=len(self.known) - len(near),
             twin=self.known.index(twin) + 1 if twin is not None else 0,
             steps=", ".join(s.name for s in twin.steps) if twin is not None else "",
             left_out=len(places) - len(shown),
             case="\n".join(tools.whole(place) for place in shown),
         )
-        return self._talk(prompt, tools, places)
+        return self._hold_conversation(prompt, tools, places)
 
-    def _look(self, title: str, places: Sequence[int]) -> Known | None:
-        tools = self._toolbox(places)
-        near = self._nearest(places)
+    def _look_further(self, title: str, places: Sequence[int]) -> Known | None:
+        tools = self._build_toolbox(places)
+        near = self._nearest_processes(places)
         prompt = render_prompt(
             "discover_rest",
-            inventory=self._inventory(near),
+            inventory=self._inventory_text(near),
             omitted=len(self.known) - len(near),
             title=title,
             messages=tools.lines(places),
             least=LEAST,
         )
-        return self._talk(prompt, tools, None).known
+        return self._hold_conversation(prompt, tools, None).known
 
-    def _talk(self, prompt: str, tools: Toolbox, case: Sequence[int] | None) -> _Outcome:
+    def _hold_conversation(
+        self, prompt: str, tools: Toolbox, case: Sequence[int] | None
+    ) -> _Outcome:
         """A conversation until something is saved, nothing is there to save, or it is too long."""
         messages: list[dict[str, Any]] = [_system_message(), {"role": "user", "content": prompt}]
         for _ in range(MOST_STEPS):
-            reply = self._ask(messages)
+            reply = self._ask_model(messages)
             if not reply.calls:
                 return self._without_call(reply, tools, case)
             messages.append(_assistant_message(reply))
             for call in reply.calls:
                 if call.name == SAVE:
-                    saved = self._save(call.arguments, tools, case)
+                    saved = self._save_process(call.arguments, tools, case)
                     if isinstance(saved, Known):
                         return _Outcome(saved)
                     result = saved
@@ -258,15 +267,15 @@ class _Run:
         """An answer in words: a model that knows no tools may still write the JSON of one."""
         if reply.text.strip().strip(".*`\"'").upper().startswith("NONE"):
             return _Outcome(none=True)
-        saved = self._save(reply.text, tools, case) if "{" in reply.text else ""
+        saved = self._save_process(reply.text, tools, case) if "{" in reply.text else ""
         return _Outcome(saved) if isinstance(saved, Known) else _Outcome()
 
-    def _save(self, text: str, tools: Toolbox, case: Sequence[int] | None) -> Known | str:
+    def _save_process(self, text: str, tools: Toolbox, case: Sequence[int] | None) -> Known | str:
         """The process that was saved, else why it was not, for the model."""
         try:
             value = read_json(text).value
             saved = read_saved(value, tools.shown)
-            return self._accepted(saved, case)
+            return self._accept_saved(saved, case)
         except UnreadableAnswer as error:
             reason = f"The process {error}."
         except UnusableProcess as error:
@@ -274,7 +283,7 @@ class _Run:
         self.refused.append(reason)
         return f"Not saved. {reason}"
 
-    def _accepted(self, saved: Saved, case: Sequence[int] | None) -> Known:
+    def _accept_saved(self, saved: Saved, case: Sequence[int] | None) -> Known:
         """The process after a save. Raises `UnusableProcess`."""
         free = set(saved.cited) - self.taken - self._cased - set(saved.excluded)
         if case is None:
@@ -309,7 +318,7 @@ class _Run:
     def _refuse_twin(self, saved: Saved) -> None:
         """Raises `UnusableProcess` for a process that is saved already, naming it."""
         for number, known in enumerate(self.known, 1):
-            if self._likeness(saved.text, known.text) < TWIN:
+            if self._text_likeness(saved.text, known.text) < TWIN:
                 continue
             if self._same_ends(saved, known):
                 raise UnusableProcess(
@@ -322,7 +331,7 @@ class _Run:
         """Whether two processes start and end alike; what is not stated does not differ."""
         pairs = ((process.trigger, other.trigger), (process.goal, other.goal))
         return all(
-            not a or not b or self._likeness(a, b) >= SAME_EVENT for a, b in pairs
+            not a or not b or self._text_likeness(a, b) >= SAME_EVENT for a, b in pairs
         )  # fmt: skip
 
     def _free_name(self, saved: Saved) -> str:
@@ -333,7 +342,7 @@ class _Run:
 
     # -- what the model is shown --------------------------------------------------------------
 
-    def _ask(self, messages: Sequence[dict[str, Any]], *, tools: bool = True) -> Reply:
+    def _ask_model(self, messages: Sequence[dict[str, Any]], *, tools: bool = True) -> Reply:
         """A reply. Raises `_Enough` before a request that the run may not make."""
         size = estimate_tokens(message_texts(messages)) + (TOOL_TOKENS if tools else 0)
         size += sum(estimate_tokens([json.dumps(m.get("tool_calls"))]) for m in messages
@@ -348,51 +357,51 @@ class _Run:
         self.tokens += size
         return reply
 
-    def _toolbox(self, places: Sequence[int]) -> Toolbox:
+    def _build_toolbox(self, places: Sequence[int]) -> Toolbox:
         own = set(places)
-        uncovered = [p for p in self._uncovered() if p not in own]
-        novel = [p for p in self._novel() if p not in own]
-        everything = self._inventory(range(len(self.known)))
+        uncovered = [p for p in self._uncovered_messages() if p not in own]
+        novel = [p for p in self._novel_messages() if p not in own]
+        everything = self._inventory_text(range(len(self.known)))
         return Toolbox(
             self.stages.traits, self._vectors, self.embedder, uncovered, novel, everything
         )
 
-    def _inventory(self, numbers: Sequence[int] | range) -> str:
+    def _inventory_text(self, numbers: Sequence[int] | range) -> str:
         return "\n".join(
             f"{n + 1} {known.name} (starts with: {known.trigger or '?'}; goal: {known.goal or '?'})"
             for n in sorted(numbers)
             for known in (self.known[n],)
         )
 
-    def _uncovered(self) -> list[int]:
+    def _uncovered_messages(self) -> list[int]:
         """Messages outside all saved processes that nobody set aside."""
         gone = self.taken | self.excluded
         return [p for p in range(len(self._messages)) if p not in gone]
 
-    def _similarity(self, places: Sequence[int]) -> Any:
+    def _similarity_rows(self, places: Sequence[int]) -> Any:
         """A row for each message: its likeness to each saved process."""
         texts: Any = np.array(self.embedder.embed([known.text for known in self.known]), np.float32)
         return self._vectors[list(places)] @ texts.T
 
-    def _novel(self) -> list[int]:
+    def _novel_messages(self) -> list[int]:
         """The messages of no process, the least like any process first."""
-        places = self._uncovered()
+        places = self._uncovered_messages()
         if not self.known or not places:
             return places
-        most = self._similarity(places).max(1)
+        most = self._similarity_rows(places).max(1)
         return [places[i] for i in np.argsort(most, kind="stable")]
 
-    def _near(self, places: Sequence[int]) -> bool:
-        return bool(self.known) and bool((self._similarity(places).max(1) >= NEAR).all())
+    def _are_near(self, places: Sequence[int]) -> bool:
+        return bool(self.known) and bool((self._similarity_rows(places).max(1) >= NEAR).all())
 
-    def _nearest(self, places: Sequence[int]) -> list[int]:
+    def _nearest_processes(self, places: Sequence[int]) -> list[int]:
         """The saved processes that are nearest to messages."""
         if not self.known:
             return []
-        mean = self._similarity(places).mean(0)
+        mean = self._similarity_rows(places).mean(0)
         return [int(n) for n in np.argsort(-mean, kind="stable")[:NEAREST]]
 
-    def _likeness(self, text: str, other: str) -> float:
+    def _text_likeness(self, text: str, other: str) -> float:
         vectors: Any = np.array(self.embedder.embed([text, other]))
         return float(vectors[0] @ vectors[1])
 

@@ -90,18 +90,18 @@ class FoundProcess(NamedTuple):
         process."""
         old = self.process.id
 
-        def fresh(known: str) -> str:
+        def new_id(known: str) -> str:
             return f"{id}{known.removeprefix(old)}"
 
         process = self.process.replace(
             id=id,
-            nodes=tuple(n.replace(id=fresh(n.id)) for n in self.process.nodes),
+            nodes=tuple(n.replace(id=new_id(n.id)) for n in self.process.nodes),
             flows=tuple(
-                f.replace(id=fresh(f.id), source=fresh(f.source), target=fresh(f.target))
+                f.replace(id=new_id(f.id), source=new_id(f.source), target=new_id(f.target))
                 for f in self.process.flows
             ),
             lanes=tuple(
-                lane.replace(id=fresh(lane.id), members=tuple(map(fresh, lane.members)))
+                lane.replace(id=new_id(lane.id), members=tuple(map(new_id, lane.members)))
                 for lane in self.process.lanes
             ),
         )
@@ -356,7 +356,7 @@ def _describe_process(
     if not steps:
         return None
 
-    def cite(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
+    def cite_step(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
         wanted = step.members if which is None else [c for c in which if c in step.members]
         places = [place for case in wanted for place in step.members[case]]
         quoted = [place for place in places if traits.messages[place].text.strip()]  # no pictures
@@ -365,7 +365,7 @@ def _describe_process(
     matters = _choose_matters(traits, whole, weights)
     name = _process_name(steps, matters)
     process = build_process_model(
-        f"process_{number + 1}", name, steps, frozenset(range(len(whole))), cite
+        f"process_{number + 1}", name, steps, frozenset(range(len(whole))), cite_step
     )
     senders = {traits.messages[i].sender for case in cases for i in case}
     return FoundProcess(
@@ -423,7 +423,7 @@ def _cite_message(traits: Traits, place: int, step: Step) -> Evidence:
 def _process_name(steps: Sequence[Step], matters: Sequence[str]) -> str:
     """The step that most speaks for, among those about what the process is about."""
 
-    def own(step: Step) -> float:
+    def name_score(step: Step) -> float:
         first, *words = step.name.lower().split()
         act = first in _ACTS or (bool(words) and words[-1] in _GERMAN_ACTS)
         about = max(
@@ -431,4 +431,4 @@ def _process_name(steps: Sequence[Step], matters: Sequence[str]) -> str:
         )
         return step.support * (1 + about / max(1, len(matters))) * (1.0 if act else 0.6)
 
-    return max(steps, key=own).name
+    return max(steps, key=name_score).name

@@ -112,9 +112,9 @@ class Pairs:
 
     def group(self, members: Iterable[int]) -> Group:
         """A group of messages."""
-        ordered = self._ordered(members)
+        ordered = self._sort_members(members)
         counts = tuple(Counter(t for i in ordered for t in groups[i]) for groups in self._traits)
-        return self._group(ordered, counts, self._vectors[list(ordered)].sum(0))
+        return self._build_group(ordered, counts, self._vectors[list(ordered)].sum(0))
 
     def joined(self, group: Group, other: Group) -> Group:
         """Two groups merged."""
@@ -124,8 +124,8 @@ class Pairs:
             for trait, number in few.items():
                 total[trait] = total.get(trait, 0) + number
             counts.append(total)
-        members = self._ordered((*group.members, *other.members))
-        return self._group(members, tuple(counts), group.meaning + other.meaning)
+        members = self._sort_members((*group.members, *other.members))
+        return self._build_group(members, tuple(counts), group.meaning + other.meaning)
 
     def begins(self, group: Group) -> float:
         """The hour of its first message."""
@@ -142,20 +142,20 @@ class Pairs:
         if again <= 0 and so_far + abs(alike + many * smaller) <= 0:
             return so_far  # whatever the messages mean
         # 3. the meaning
-        likeness = self._likeness(group, other)
+        likeness = self._group_likeness(group, other)
         return so_far + alike * likeness[0] + many * likeness[1] + again * likeness[2]
 
     def measured(self, group: Group, other: Group) -> Measured:
         """`MEASURES` of two groups."""
-        return [*self._measure_context(group, other), *self._likeness(group, other)]
+        return [*self._measure_context(group, other), *self._group_likeness(group, other)]
 
-    def _group(
+    def _build_group(
         self, members: tuple[int, ...], counts: tuple[Mapping[str, int], ...], meaning: Any
     ) -> Group:
         totals = tuple(sum(c.values()) for c in counts)
         return Group(members, counts, totals, meaning, math.sqrt(float(meaning @ meaning)) or 1.0)
 
-    def _ordered(self, members: Iterable[int]) -> tuple[int, ...]:
+    def _sort_members(self, members: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted(members, key=lambda i: (self._hours[i], i)))
 
     def _measure_context(self, group: Group, other: Group) -> Measured:
@@ -166,10 +166,14 @@ class Pairs:
             group, other = other, group
         first, second = group.members, other.members
         end = max(self._hours[first[-1]], self._hours[second[-1]])
-        measures = [1.0, *self._row(first, second), math.log1p(end - self._hours[first[0]])]
+        measures = [
+            1.0,
+            *self._measure_rows(first, second),
+            math.log1p(end - self._hours[first[0]]),
+        ]
         # 2. repeated people, numbers, names and subjects: what speaks for it, and what against it
         for place in range(len(REPEATED)):
-            repeated = self._repeated(place, group, other)
+            repeated = self._repeated_likelihood(place, group, other)
             measures += (min(repeated, 15.0), 0.0) if repeated > 0 else (0.0, max(repeated, -15.0))
         # 3. the sizes, smaller and larger
         sizes = sorted((len(first), len(second)))
@@ -181,13 +185,13 @@ class Pairs:
         )
         measures.append(math.log1p(min(new)))
         # 5. shared people count differently where both groups are large; rival numbers and names
-        team = max(0.0, min(self._repeated(PEOPLE, group, other), 15.0))
+        team = max(0.0, min(self._repeated_likelihood(PEOPLE, group, other), 15.0))
         measures.append(team * math.log(sizes[0]))
-        measures += (self._rivals(kind, group, other) for kind in (NUMBERS, NAMES))
+        measures += (self._rival_share(kind, group, other) for kind in (NUMBERS, NAMES))
         return measures
 
     @staticmethod
-    def _rivals(kind: int, group: Group, other: Group) -> float:
+    def _rival_share(kind: int, group: Group, other: Group) -> float:
         """How often each of two groups repeats something that the other never has."""
         few, many = group.counts[kind], other.counts[kind]
         own = (
@@ -196,37 +200,37 @@ class Pairs:
         )
         return math.log(max(1, min(own)))
 
-    def _row(self, row: Sequence[int], other: Sequence[int]) -> Measured:
+    def _measure_rows(self, row: Sequence[int], other: Sequence[int]) -> Measured:
         """What the rows of messages tell: the links from message to message that one case has, less
         those that the two have; and how often the two change places."""
         # 1. one after the other: a single link
         if self._hours[row[-1]] <= self._hours[other[0]]:
-            return [*self._bounded(self._link(row[-1], other[0])), 0.0]
+            return [*self._bound_link(self._measure_link(row[-1], other[0])), 0.0]
         # 2. interleaved: of each message the one before it in its own row
         before: dict[int, int] = {}
         for part in (row, other):
             before.update(zip(part[1:], part, strict=False))
         # 3. where the common row changes from one to the other, its link replaces the own one
-        total = [0.0] * len(self._link(row[0], other[0]))
+        total = [0.0] * len(self._measure_link(row[0], other[0]))
         changes = 0
-        for first, second in pairwise(self._ordered((*row, *other))):
+        for first, second in pairwise(self._sort_members((*row, *other))):
             was = before.get(second)
             if was == first:
                 continue
             changes += 1
-            for place, value in enumerate(self._link(first, second)):
+            for place, value in enumerate(self._measure_link(first, second)):
                 total[place] += value
             if was is not None:
-                for place, value in enumerate(self._link(was, second)):
+                for place, value in enumerate(self._measure_link(was, second)):
                     total[place] -= value
-        return [*self._bounded(total), math.log(changes)]
+        return [*self._bound_link(total), math.log(changes)]
 
     @staticmethod
-    def _bounded(link: Sequence[float]) -> Measured:
+    def _bound_link(link: Sequence[float]) -> Measured:
         """The same, but no single thing proves everything."""
         return [max(-20.0, min(link[0], 8.0)), *(max(-6.0, min(v, 6.0)) for v in link[1:])]
 
-    def _link(self, first: int, second: int) -> tuple[float, ...]:
+    def _measure_link(self, first: int, second: int) -> tuple[float, ...]:
         """What speaks for a message following another: the pause, who writes to whom, and whether
         the subject is the same."""
         known = self._links.get((first, second))
@@ -237,7 +241,7 @@ class Pairs:
             density = math.exp(-0.5 * deviation * deviation) / (hours * SPREAD * 2.5066)
             pause = math.log(density + FORGOTTEN / self._period) - self._begin
             # 2. who writes to whom, one of six; and the subject
-            how = self._how(first, second)
+            how = self._answer_kind(first, second)
             subject = self._subjects[first]
             known = (
                 pause, *(float(how == kind) for kind in range(STRANGERS + 1)),
@@ -246,7 +250,7 @@ class Pairs:
             self._links[first, second] = known
         return known
 
-    def _how(self, first: int, second: int) -> int:
+    def _answer_kind(self, first: int, second: int) -> int:
         """How a message follows another, by their senders and receivers."""
         sender, answering = self._senders[first], self._senders[second]
         receivers, answered = self._receivers[first], self._receivers[second]
@@ -259,7 +263,7 @@ class Pairs:
             return STRANGERS
         return OTHER_SENDER
 
-    def _repeated(self, place: int, group: Group, other: Group) -> float:
+    def _repeated_likelihood(self, place: int, group: Group, other: Group) -> float:
         """The Dirichlet-multinomial log-likelihood of two groups as one, less that of two.
 
         The prior of a trait is its share of all messages times the concentration `REPEATED`; traits
@@ -282,7 +286,7 @@ class Pairs:
                 log_odds += log(z + number + others) + log(z) - log(z + number) - log(z + others)
         return log_odds
 
-    def _likeness(self, group: Group, other: Group) -> Measured:
+    def _group_likeness(self, group: Group, other: Group) -> Measured:
         """How alike the messages of two groups are. Few messages alike are about one thing; many
         are two cases of one process, most of all where the steps of one come again."""
         if len(group.members) > len(other.members):

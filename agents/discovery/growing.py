@@ -66,7 +66,7 @@ class Known:
         Returns the known step for each."""
         number = len(self.cases)
         self.cases.append(sorted(case))
-        own = self._aligned(saved.steps, embedder)
+        own = self._align_steps(saved.steps, embedder)
         for known, step in zip(own, saved.steps, strict=True):
             before = known.members.get(number, ())
             known.members[number] = tuple(sorted({*before, *step.evidence}))
@@ -91,7 +91,7 @@ class Known:
                 for d in other.decisions if d.case == number
             ]  # fmt: skip
 
-    def _aligned(self, steps: Sequence[SavedStep], embedder: Embedder) -> list[KnownStep]:
+    def _align_steps(self, steps: Sequence[SavedStep], embedder: Embedder) -> list[KnownStep]:
         """The known step of each step in order, made where there is none."""
         same = _match_steps(steps, self.steps, embedder)
         own: list[KnownStep] = []
@@ -167,18 +167,18 @@ def build_process(known: Known, id: str, traits: Traits) -> FoundProcess:
         for known_step in known.steps if members[known_step]
     }  # fmt: skip
 
-    def cite(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
+    def cite_step(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
         wanted = sorted(step.members) if which is None else [c for c in which if c in step.members]
         places = dict.fromkeys(place for case in wanted for place in step.members[case])
         return tuple(
             _quote_message(traits, place, step.name) for place in list(places)[:MOST_QUOTES]
         )
 
-    def conditions(choice: Choice) -> list[Condition | None]:
+    def choice_conditions(choice: Choice) -> list[Condition | None]:
         return _find_conditions(choice, known.decisions, steps, traits)
 
     process = build_process_model(
-        id, known.name, list(steps.values()), frozenset(runs), cite, conditions
+        id, known.name, list(steps.values()), frozenset(runs), cite_step, choice_conditions
     )  # fmt: skip
     about = ". ".join(part for part in (known.description, known.trigger, known.goal) if part)
     return FoundProcess(

@@ -61,12 +61,12 @@ class Journal:
         try:
             reply = self._client.ask(messages, schema=schema, tools=tools)
         except StoppedAfterAnswer as stopped:
-            self._keep(key, stopped.reply)
+            self._keep_answer(key, stopped.reply)
             raise
-        self._keep(key, reply)
+        self._keep_answer(key, reply)
         return reply
 
-    def _keep(self, key: str, reply: Reply) -> None:
+    def _keep_answer(self, key: str, reply: Reply) -> None:
         """Append an answer to the file. Raises `ServiceError`."""
         line = json.dumps({"question": key, "reply": reply._asdict()}, ensure_ascii=True)
         try:

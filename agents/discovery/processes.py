@@ -179,7 +179,7 @@ def select_recurring(
     used = {place for case in cases for place in case}
     alone = [place for place in range(len(traits.messages)) if place not in used]
 
-    def notices(process: Sequence[int]) -> bool:
+    def has_notices(process: Sequence[int]) -> bool:
         """Whether more unanswered messages than cases are similar to the first message of a case;
         or many, if answers are a few words that fit anything."""
         # messages of no case that are as near to a first message as most first messages are
@@ -199,7 +199,7 @@ def select_recurring(
         if (len(process) > 1 or len(cases[process[0]]) <= talk)
         and (
             any(len(cases[c]) >= SMALLEST for c in process)
-            or (len(process) >= RECURS and not notices(process))
+            or (len(process) >= RECURS and not has_notices(process))
         )
     ]  # fmt: skip
 

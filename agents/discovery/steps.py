@@ -167,12 +167,12 @@ def _build_step(
     clear = max(scores.values())
     words = Counter(w for m in group for w in {m.phrase.verb, *m.phrase.object})
 
-    def fit(m: Mention) -> tuple[float, int, str]:
+    def mention_score(m: Mention) -> tuple[float, int, str]:
         typical = sum(words[w] for w in {m.phrase.verb, *m.phrase.object}) / len(group)
         return (scores[m] + 0.6 * typical, len(m.phrase.object), m.phrase.name)
 
     # 2. the name: the phrase of the most typical words
-    named = max(group, key=fit).phrase
+    named = max(group, key=mention_score).phrase
     step = Step(name=named.name[:1].upper() + named.name[1:])
     step.support = sum(best.values()) / (1 + 0.5 * (len(places) - 1)) + 0.8 * (len(cases) - 1)
     # 3. its messages by case, each with its best phrase

@@ -80,11 +80,11 @@ class Toolbox:
             return "The arguments are no JSON object."
         match name:
             case "search_messages":
-                return self._search(_as_text(given.get("query")))
+                return self._search_messages(_as_text(given.get("query")))
             case "filter_messages":
-                return self._filter({key: _as_text(value) for key, value in given.items()})
+                return self._filter_messages({key: _as_text(value) for key, value in given.items()})
             case "list_participants":
-                return self._people()
+                return self._list_people()
             case "get_message_detail":
                 place = self.shown.get(_as_text(given.get("id")).strip("[] ").lower())
                 return "No message has this id." if place is None else self.whole(place)
@@ -99,20 +99,21 @@ class Toolbox:
     def lines(self, places: Sequence[int]) -> str:
         """Messages, one per line."""
         return "\n".join(
-            f"{self._head(p)}: {_cut_line(self._messages[p].body, LINE)}" for p in places
+            f"{self._message_head(p)}: {_cut_line(self._all_messages[p].body, LINE)}"
+            for p in places
         ) or "None."  # fmt: skip
 
     def whole(self, place: int) -> str:
         """A message with its text."""
-        message = self._messages[place]
-        return f"{self._head(place)}\n{_cut_line(message.body, BODY)}"
+        message = self._all_messages[place]
+        return f"{self._message_head(place)}\n{_cut_line(message.body, BODY)}"
 
     @property
-    def _messages(self) -> tuple[Message, ...]:
+    def _all_messages(self) -> tuple[Message, ...]:
         return self._traits.messages
 
-    def _head(self, place: int) -> str:
-        message = self._messages[place]
+    def _message_head(self, place: int) -> str:
+        message = self._all_messages[place]
         date = message.date.strftime("%Y-%m-%d %H:%M") if message.date is not None else "no date"
         sender = message.sender.label if message.sender is not None else "unknown"
         to = ", ".join(p.label for p in message.receivers[:3])
@@ -122,15 +123,15 @@ class Toolbox:
             f"{subject}"
         )
 
-    def _search(self, query: str) -> str:
+    def _search_messages(self, query: str) -> str:
         if not query.strip():
             return "The query is empty."
         asked: Any = np.array(self._embedder.embed([query])[0], np.float32)
         near = np.argsort(-(self._vectors @ asked), kind="stable")[:SHOWN]
         return self.lines([int(place) for place in near])
 
-    def _filter(self, wanted: Mapping[str, str]) -> str:
-        def fits(message: Message) -> bool:
+    def _filter_messages(self, wanted: Mapping[str, str]) -> str:
+        def fits_filter(message: Message) -> bool:
             sender = message.sender.label.lower() if message.sender is not None else ""
             day = message.date.date().isoformat() if message.date is not None else ""
             receivers = ", ".join(p.label.lower() for p in message.receivers)
@@ -142,14 +143,16 @@ class Toolbox:
                 and (not wanted.get("until") or day <= wanted["until"])
             )
 
-        fitting = [place for place, message in enumerate(self._messages) if fits(message)]
+        fitting = [
+            place for place, message in enumerate(self._all_messages) if fits_filter(message)
+        ]
         if not fitting:
             return "No message fits."
         return f"{len(fitting)} messages match, such as\n{self.lines(pick_evenly(fitting, SHOWN))}"
 
-    def _people(self) -> str:
+    def _list_people(self) -> str:
         counts: dict[str, int] = {}
-        for message in self._messages:
+        for message in self._all_messages:
             for person in message.people:
                 counts[person.label] = counts.get(person.label, 0) + 1
         most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: 3 * SHOWN]

@@ -37,7 +37,7 @@ from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
-from orgflow_ir.pipeline.services import require_service
+from orgflow_ir.pipeline.services import required
 from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
 
 T = TypeVar("T")
@@ -58,8 +58,8 @@ class OperationFiller(GapAgent):
         self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
     ) -> Answer | None:
         """A binding as JSON; `None` if no operation performs the task. At most six questions."""
-        client = require_service(ctx.services.model, "language model")
-        catalogue = require_service(ctx.services.catalogue, "catalogue of a target")
+        client = required(ctx.services.model, "language model")
+        catalogue = required(ctx.services.catalogue, "catalogue of a target")
         failed = feedback_about(ctx, gap.element.id) if gap.element is not None else ()
         context = task_context(gap, model, failed)
         if context is None or not context.label:

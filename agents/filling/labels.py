@@ -11,7 +11,7 @@ from orgflow.agents.prompting import render_prompt, visible_text
 from orgflow_ir.gaps.gap import Gap, GapKind
 from orgflow_ir.model import Element, Flow, Model
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.services import require_service
+from orgflow_ir.pipeline.services import required
 from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
 
 _MOST_TEXT = 1_500
@@ -31,7 +31,7 @@ class LabelReader(GapAgent):
         self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
     ) -> Answer | None:
         """The answer of the model, which the passes check; `None` if it has none."""
-        client = require_service(ctx.services.model, "language model")
+        client = required(ctx.services.model, "language model")
         own = [refusal for refusal in refused if refusal.agent == self.name]
         prompt = label_prompt(gap, model, own[-1].reason if own else "")
         messages = [

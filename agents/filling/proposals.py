@@ -16,7 +16,7 @@ from orgflow_ir.gaps.gap import Gap, GapKind
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.operation_catalogue import Catalogue
-from orgflow_ir.pipeline.services import require_service
+from orgflow_ir.pipeline.services import required
 from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
 
 ACCEPT = "accept-proposals"
@@ -38,7 +38,7 @@ class OperationProposer(GapAgent):
         self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
     ) -> Answer | None:
         """A binding without parameters, so that all required ones have to be filled in."""
-        catalogue = require_service(ctx.services.catalogue, "catalogue of a target")
+        catalogue = required(ctx.services.catalogue, "catalogue of a target")
         context = task_context(gap, model)
         if context is None or refused or _is_personal(gap):
             return None

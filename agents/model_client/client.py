@@ -106,7 +106,7 @@ class OpenAIModelClient:
         """The approximate cost of calls; `None` if no price is configured."""
         if not self.settings.priced:
             return None
-        return self._cost(expected.tokens_in, expected.tokens_out)
+        return self._call_cost(expected.tokens_in, expected.tokens_out)
 
     def learn(self, texts: Iterable[str]) -> None:
         """Find the persons in all texts of a run before the first request; see `ReadsAhead`."""
@@ -132,8 +132,8 @@ class OpenAIModelClient:
         """
         self._cancellation.check()
         self.learn(message_texts(messages))
-        sent = [self._outgoing(message) for message in messages]
-        request = self._request(sent, schema, tools)
+        sent = [self._outgoing_message(message) for message in messages]
+        request = self._request_key(sent, schema, tools)
         reply = self._recordings.find(request) if self._recordings is not None else None
         agent = current_agent.get()
         if reply is not None:
@@ -145,8 +145,8 @@ class OpenAIModelClient:
                 raise OverBudget(str(self._overdrawn))
             if isinstance(self.budget, RunBudget):
                 prompt = estimate_tokens(message_texts(sent))
-                self.budget.allow(prompt, self._cost(prompt, 0))
-            reply, usage = self._call(sent, schema, tools)
+                self.budget.allow(prompt, self._call_cost(prompt, 0))
+            reply, usage = self._call_endpoint(sent, schema, tools)
             self.usage.note(agent, usage)
             if self._recordings is not None:
                 self._recordings.keep(request, reply)
@@ -157,8 +157,8 @@ class OpenAIModelClient:
             except OverBudget as error:
                 self._overdrawn = error
             if self._stopped:
-                raise StoppedAfterAnswer(self._restored(reply))
-        return self._restored(reply)
+                raise StoppedAfterAnswer(self._restore_reply(reply))
+        return self._restore_reply(reply)
 
     def keep_calls(self) -> tuple[str, int]:
         """Write the unrecorded calls of this run to a new folder, from which a later run answers
@@ -179,23 +179,23 @@ class OpenAIModelClient:
 
     # -- what is sent and what comes back -----------------------------------------------------
 
-    def _outgoing(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def _outgoing_message(self, message: Mapping[str, Any]) -> dict[str, Any]:
         if self.redactor is None:
             return dict(message)
-        return {key: self._redacted(key, value) for key, value in message.items()}
+        return {key: self._redact_value(key, value) for key, value in message.items()}
 
-    def _redacted(self, key: str, value: Any) -> Any:
+    def _redact_value(self, key: str, value: Any) -> Any:
         assert self.redactor is not None
         if isinstance(value, str):
             fixed = ("role", "tool_call_id", "id", "type", "name")
             return value if key in fixed else self.redactor.redact(value)
         if isinstance(value, Mapping):
-            return {k: self._redacted(k, v) for k, v in value.items()}
+            return {k: self._redact_value(k, v) for k, v in value.items()}
         if isinstance(value, list | tuple):
-            return [self._redacted(key, v) for v in value]
+            return [self._redact_value(key, v) for v in value]
         return value
 
-    def _restored(self, reply: Reply) -> Reply:
+    def _restore_reply(self, reply: Reply) -> Reply:
         if self.redactor is None:
             return reply
         restore, text = self.redactor.restore, reply.text
@@ -203,7 +203,7 @@ class OpenAIModelClient:
         calls = tuple(c._replace(arguments=restore(c.arguments, json=True)) for c in reply.calls)
         return reply._replace(text=restore(text, json=json_like), calls=calls)
 
-    def _request(
+    def _request_key(
         self,
         messages: Sequence[Mapping[str, Any]],
         schema: Mapping[str, Any] | None,
@@ -224,7 +224,7 @@ class OpenAIModelClient:
         self._asked[plain] = request["sample"] + 1
         return request
 
-    def _arguments(
+    def _call_arguments(
         self,
         messages: Sequence[Mapping[str, Any]],
         schema: Mapping[str, Any] | None,
@@ -257,21 +257,21 @@ class OpenAIModelClient:
 
     # -- the call -----------------------------------------------------------------------------
 
-    def _call(
+    def _call_endpoint(
         self,
         messages: Sequence[Mapping[str, Any]],
         schema: Mapping[str, Any] | None,
         tools: Sequence[Tool],
     ) -> tuple[Reply, Usage]:
         """Call until it succeeds, is refused for good, or the tries or the patience are over."""
-        openai = self._library()
+        openai = self._load_library()
         usage = Usage(calls=1)
         waited, wait, tried = 0.0, _FIRST_WAIT, 0
         while True:
-            arguments = self._arguments(messages, schema, tools)
+            arguments = self._call_arguments(messages, schema, tools)
             started = time.monotonic()
             try:
-                completion = self._interruptible(
+                completion = self._call_interruptibly(
                     partial(self._endpoint.chat.completions.create, **arguments)
                 )
                 reply = _read_reply(completion)
@@ -280,7 +280,7 @@ class OpenAIModelClient:
             except openai.APIStatusError as error:
                 usage.seconds += time.monotonic() - started
                 self._check_stopped()
-                if self._adapt(error, arguments):
+                if self._adapt_arguments(error, arguments):
                     continue
                 tried += 1
                 if error.status_code not in _RETRIED or tried >= self.settings.tries:
@@ -292,7 +292,7 @@ class OpenAIModelClient:
                 tried += 1
                 if tried >= self.settings.tries:
                     raise ServiceError(
-                        f"the endpoint {self.settings.url} {self._failure(error)}"
+                        f"the endpoint {self.settings.url} {self._failure_text(error)}"
                     ) from None
                 asked = None
             pause = min(asked if asked is not None else wait, self.settings.patience + 1)
@@ -317,10 +317,10 @@ class OpenAIModelClient:
             usage.estimated = True
             reply = reply._replace(tokens_out=estimate_tokens(written))
         usage.tokens_in, usage.tokens_out = reply.tokens_in, reply.tokens_out
-        usage.cost = self._cost(reply.tokens_in, reply.tokens_out)
+        usage.cost = self._call_cost(reply.tokens_in, reply.tokens_out)
         return reply, usage
 
-    def _library(self) -> Any:
+    def _load_library(self) -> Any:
         """The package `openai`, and the endpoint made with it."""
         try:
             openai = import_module("openai")
@@ -337,14 +337,14 @@ class OpenAIModelClient:
             )
         return openai
 
-    def _interruptible(self, call: Callable[[], Any]) -> Any:
+    def _call_interruptibly(self, call: Callable[[], Any]) -> Any:
         """What a call gives. Where the user stops, it is waited for up to `LAST_ANSWER` seconds,
         and not at all where the user stops again; an abandoned call ends with the process."""
         outcome: list[Any] = []
         failure: list[BaseException] = []
         done = threading.Event()
 
-        def work() -> None:
+        def run_call() -> None:
             try:
                 outcome.append(call())
             except BaseException as error:  # noqa: BLE001  # raised again in the caller's thread
@@ -352,7 +352,7 @@ class OpenAIModelClient:
             finally:
                 done.set()
 
-        thread = threading.Thread(target=work, daemon=True, name="orgflow-model-call")
+        thread = threading.Thread(target=run_call, daemon=True, name="orgflow-model-call")
         # A server that sends a byte now and then never times out by itself.
         limit = time.monotonic() + self.settings.seconds + 1
         try:
@@ -382,7 +382,7 @@ class OpenAIModelClient:
         if self._stopped:
             raise Cancelled
 
-    def _adapt(self, error: Any, arguments: Mapping[str, Any]) -> bool:
+    def _adapt_arguments(self, error: Any, arguments: Mapping[str, Any]) -> bool:
         """Whether a refusal is about a part that the endpoint does not know, which the next try
         leaves out."""
         if error.status_code not in (400, 404, 415, 422, 500, 501):
@@ -406,7 +406,7 @@ class OpenAIModelClient:
     def _status_text(self, error: Any) -> str:
         """A refusal in one line, without the key."""
         body = error.body if isinstance(error.body, dict) else {}
-        reason = self._clean(str(body.get("message") or error.message))
+        reason = self._clean_text(str(body.get("message") or error.message))
         hint = {
             401: "; check ORGFLOW_MODEL_KEY",
             403: "; check ORGFLOW_MODEL_KEY",
@@ -414,7 +414,7 @@ class OpenAIModelClient:
         }.get(error.status_code, "")
         return f"the endpoint {self.settings.url} answered {error.status_code}: {reason}{hint}"
 
-    def _failure(self, error: BaseException) -> str:
+    def _failure_text(self, error: BaseException) -> str:
         if isinstance(error, _NO_JSON):
             return _NO_COMPLETION
         if isinstance(error, _Unusable):
@@ -422,15 +422,15 @@ class OpenAIModelClient:
         kind = type(error).__name__
         if kind == "APITimeoutError":
             return f"did not answer within {self.settings.seconds:g} seconds"
-        reason = self._clean(str(error.__cause__ or error))
+        reason = self._clean_text(str(error.__cause__ or error))
         if "connection refused" in reason.lower():
             reason = "nothing listens there"
         return f"cannot be reached: {reason}"
 
-    def _clean(self, text: str) -> str:
+    def _clean_text(self, text: str) -> str:
         return str(without_secret(" ".join(text.split()), self.settings.key))[:300]
 
-    def _cost(self, tokens_in: int, tokens_out: int) -> float:
+    def _call_cost(self, tokens_in: int, tokens_out: int) -> float:
         settings = self.settings
         return (tokens_in * settings.price_in + tokens_out * settings.price_out) / 1_000_000
 

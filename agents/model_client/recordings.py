@@ -80,13 +80,13 @@ class Recordings:
         self._secrets = secrets
         self._redacted = redacted
 
-    def _path(self, name: str) -> Path:
+    def _record_path(self, name: str) -> Path:
         return self.folder / name[:2] / f"{name}.json"
 
     def find(self, request: Mapping[str, Any]) -> Reply | None:
         """The recorded reply to a request, `None` if it does not exist or its file is damaged."""
         try:
-            record = json.loads(self._path(call_hash(request)).read_text("utf-8"))
+            record = json.loads(self._record_path(call_hash(request)).read_text("utf-8"))
             reply = record["reply"]
             return Reply(
                 str(reply["text"]), int(reply["tokens_in"]), int(reply["tokens_out"]),
@@ -98,7 +98,7 @@ class Recordings:
 
     def keep(self, request: Mapping[str, Any], reply: Reply) -> None:
         """Write the record of a call, completely or not at all. Raises `ServiceError`."""
-        path = self._path(call_hash(request))
+        path = self._record_path(call_hash(request))
         record = {
             "version": VERSION, "redacted": self._redacted,
             "request": request, "reply": reply._asdict(),

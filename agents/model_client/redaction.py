@@ -194,7 +194,7 @@ class Redactor:
         parts: list[str] = []
         at = 0
         for start, end, kind in self.spots(text):
-            parts += [text[at:start], self._placeholder(kind, text[start:end])]
+            parts += [text[at:start], self._find_placeholder(kind, text[start:end])]
             at = end
         return "".join((*parts, text[at:]))
 
@@ -228,7 +228,7 @@ class Redactor:
         """The text with placeholders replaced by the originals; `json` if it is JSON text, whose
         strings contain them."""
 
-        def original(match: re.Match[str]) -> str:
+        def restore_match(match: re.Match[str]) -> str:
             original_text = self._originals.get(f"{match[1]}_{match[2]}")
             if original_text is None:
                 return match[0]
@@ -243,9 +243,9 @@ class Redactor:
                 return f"[{shown}"
             return f"{shown}]" if closing and not opening else shown
 
-        return _PLACEHOLDER.sub(original, text)
+        return _PLACEHOLDER.sub(restore_match, text)
 
-    def _placeholder(self, kind: str, original: str) -> str:
+    def _find_placeholder(self, kind: str, original: str) -> str:
         folded = " ".join(original.split())
         key = (kind, folded)
         if key not in self._placeholders:

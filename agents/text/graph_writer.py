@@ -22,10 +22,10 @@ class GraphWriter:
     def write_lines(self, items: list[Item]) -> str:
         """The lines of a draft, from `Start` to `End`."""
         ends = self._write_row(items, [("Start", "")])
-        self._link(ends, "End")
+        self._link_ends(ends, "End")
         return "\n".join([*self._declared, *self._flows, ""])
 
-    def _declare(self, kind: str, text: str, actor: str, sentence: int) -> str:
+    def _declare_node(self, kind: str, text: str, actor: str, sentence: int) -> str:
         """The key of a new node."""
         self._counts[kind] = self._counts.get(kind, 0) + 1
         key = f"{kind}{self._counts[kind]}"
@@ -33,7 +33,7 @@ class GraphWriter:
         self._declared.append(f"{key} {parts[0] or 'join'} | {parts[1]} | s{sentence}")
         return key
 
-    def _link(self, ends: list[End], target: str) -> None:
+    def _link_ends(self, ends: list[End], target: str) -> None:
         for source, label in ends:
             condition = re.sub(r"[()\[\]|<>→]|->", " ", label).strip()
             arrow = f"-({condition})->" if condition else "->"
@@ -44,15 +44,15 @@ class GraphWriter:
         for item in items:
             match item:
                 case None:  # the process ends here
-                    self._link(ends, "End")
+                    self._link_ends(ends, "End")
                     return []
                 case Back(step):
-                    self._link(ends, self._keys[id(step)])
+                    self._link_ends(ends, self._keys[id(step)])
                     return []
                 case Step(name, actor, sentence):
-                    key = self._declare("T", name, actor, sentence)
+                    key = self._declare_node("T", name, actor, sentence)
                     self._keys[id(item)] = key
-                    self._link(self._merge_ends(ends, sentence), key)
+                    self._link_ends(self._merge_ends(ends, sentence), key)
                     ends = [(key, "")]
                 case Block():
                     ends = self._write_block(item, ends)
@@ -62,13 +62,13 @@ class GraphWriter:
         """One end for several, by an exclusive join."""
         if len(ends) < 2:
             return ends
-        join = self._declare("X", "join", "", sentence)
-        self._link(ends, join)
+        join = self._declare_node("X", "join", "", sentence)
+        self._link_ends(ends, join)
         return [(join, "")]
 
     def _write_block(self, block: Block, ends: list[End]) -> list[End]:
-        split = self._declare(block.kind, "split", "", block.sentence)
-        self._link(self._merge_ends(ends, block.sentence), split)
+        split = self._declare_node(block.kind, "split", "", block.sentence)
+        self._link_ends(self._merge_ends(ends, block.sentence), split)
         left: list[End] = []
         branches = list(block.branches)
         if block.kind == "X" and len(branches) == 1:
@@ -78,7 +78,7 @@ class GraphWriter:
             # A join that waits for all branches takes one flow of each.
             left += self._merge_ends(ends, block.sentence) if block.kind == "A" else ends
         if block.kind == "A":
-            join = self._declare("A", "join", "", block.sentence)
-            self._link(left, join)
+            join = self._declare_node("A", "join", "", block.sentence)
+            self._link_ends(left, join)
             return [(join, "")]
         return left

@@ -35,7 +35,7 @@ from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import ModelClient
-from orgflow_ir.pipeline.services import OverBudget, require_service
+from orgflow_ir.pipeline.services import OverBudget, required
 from orgflow_ir.plugins.agents import Document, ModelAgent
 
 MAX_CHARACTERS = 60_000
@@ -77,7 +77,7 @@ class TextModeller(ModelAgent):
     def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
         """The best draft of at most three calls, or of the requested rounds; raises the exceptions
         of `ModelClient.ask`."""
-        client = require_service(ctx.services.model, "language model")
+        client = required(ctx.services.model, "language model")
         text = "\n\n".join(document.text for document in documents)
         document = documents[0] if len(documents) == 1 else Document("texts", text)
         sentences = split_sentences(document.text)
@@ -89,7 +89,7 @@ class TextModeller(ModelAgent):
             )  # fmt: skip
             return None
         messages = draft_messages(sentences, all_feedback(ctx))
-        best = self._candidate(client.ask(messages).text, document, sentences, ctx)
+        best = self._build_candidate(client.ask(messages).text, document, sentences, ctx)
         rounds = ctx.options.get(ROUNDS, 0)
         plan = _Rounds(rounds, client, ctx) if rounds else _Reviews()
         while True:
@@ -106,12 +106,12 @@ class TextModeller(ModelAgent):
                 again = client.ask(conversation).text
             except OverBudget:  # what there is stands; the draft was paid for
                 break
-            other = self._candidate(again, document, sentences, ctx)
+            other = self._build_candidate(again, document, sentences, ctx)
             if other.badness < best.badness or (rounds and other.badness == best.badness):
                 best = other  # what was said of the meaning shows in no count
-        return self._finished(best, document, ctx)
+        return self._finish_model(best, document, ctx)
 
-    def _candidate(
+    def _build_candidate(
         self, answer: str, document: Document, sentences: tuple[Sentence, ...], ctx: PassContext
     ) -> _Candidate:
         lines = "\n".join(visible_text(fenced_text(answer)).splitlines()[: _ELEMENT_LIMIT * 4])
@@ -127,7 +127,7 @@ class TextModeller(ModelAgent):
         faults = (*map(_describe_error, errors), *unread)
         return _Candidate(lines, model, faults, measure_coverage(model, sentences), errors)
 
-    def _finished(self, best: _Candidate, document: Document, ctx: PassContext) -> Model | None:
+    def _finish_model(self, best: _Candidate, document: Document, ctx: PassContext) -> Model | None:
         """The model, with what stays doubtful reported."""
         if best.model is None or best.covered is None:
             begins = one_line(best.lines)[:_SHOWN]

@@ -183,15 +183,17 @@ class N8nBackend(Backend):
         and nothing is printed."""
         return emit_files(model, compile_processes(model, ctx), ctx, {})
 
-    def link(self, made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
+    def link(
+        self, compiled: Sequence[tuple[Model, Emitted]], ctx: PassContext
+    ) -> tuple[Emitted, ...]:
         """See `Backend`: what several models name or call is one workflow, with one contract."""
         from orgflow.backends.n8n.emit.model_linking import link_files
 
-        return link_files(made, ctx)
+        return link_files(compiled, ctx)
 
     def keep_filled(
         self,
-        made: Sequence[Emitted],
+        compiled: Sequence[Emitted],
         there: Sequence[SourceFile],
         ctx: PassContext,
         bases: Callable[[str], str | None],
@@ -200,11 +202,11 @@ class N8nBackend(Backend):
         N8N004."""
         from orgflow.backends.n8n.merge.named_work_merge import keep_filled
 
-        return keep_filled(made, there, ctx, lambda id: bases(base_path(id)))
+        return keep_filled(compiled, there, ctx, lambda id: bases(base_path(id)))
 
     def report_uncalled(
         self,
-        made: Sequence[Emitted],
+        compiled: Sequence[Emitted],
         beside: Sequence[SourceFile],
         ctx: PassContext,
         bases: Callable[[str], str | None],
@@ -212,4 +214,4 @@ class N8nBackend(Backend):
         """See `Backend`: workflows that exist only for their callers. N8N005."""
         from orgflow.backends.n8n.merge.named_work_merge import report_uncalled
 
-        report_uncalled(made, beside, ctx, lambda id: bases(base_path(id)))
+        report_uncalled(compiled, beside, ctx, lambda id: bases(base_path(id)))

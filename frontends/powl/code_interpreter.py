@@ -92,12 +92,12 @@ class CodeInterpreter:
         labels = {activity.label for activity in list_activities(powl)}
         return [activity for activity in self.made if activity.label not in labels]
 
-    def _locate(self, node: ast.AST) -> SourceLocation:
+    def _node_location(self, node: ast.AST) -> SourceLocation:
         line, column = getattr(node, "lineno", None), getattr(node, "col_offset", -1)
         return SourceLocation(file=self._file, line=line, column=column + 1 or None)
 
     def _build_error(self, node: ast.AST, message: str) -> PowlError:
-        return PowlError(message, self._locate(node))
+        return PowlError(message, self._node_location(node))
 
     # -- statements ---------------------------------------------------------------------------
 
@@ -230,7 +230,7 @@ class CodeInterpreter:
             else:
                 positional.append(self._read_value(argument))
         named = {k.arg: self._read_value(k.value) for k in node.keywords if k.arg is not None}
-        result = call(self, positional, named, self._locate(node))
+        result = call(self, positional, named, self._node_location(node))
         if isinstance(result, Activity):
             self.made.append(result)
         return result

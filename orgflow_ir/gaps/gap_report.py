@@ -13,10 +13,10 @@ from orgflow_ir.pipeline import PassContext
 
 def report_gaps(model: Model, ctx: PassContext) -> tuple[Gap, ...]:
     """Report every gap of a model; returns the gaps in the order of their diagnostics."""
-    found = find_gaps(model, ctx)
-    for gap in found:
+    gaps_there = find_gaps(model, ctx)
+    for gap in gaps_there:
         ctx.emit(gap.rule, gap.message, element=gap.element, help=gap.help, severity=gap.severity)
-    return found
+    return gaps_there
 
 
 class Defaults:
@@ -39,10 +39,10 @@ class Defaults:
 
     def complete(self, ctx: PassContext) -> None:
         """Complete the diagnostics of gaps in `ctx`."""
-        for index, found in enumerate(ctx.diagnostics):
-            added = self._added.get((found.code, found.element or ""))
+        for index, finding in enumerate(ctx.diagnostics):
+            added = self._added.get((finding.code, finding.element or ""))
             if added is not None:
                 words, help = added
-                ctx.diagnostics[index] = found.replace(
-                    message=f"{found.message}; {words}", help=help or found.help
+                ctx.diagnostics[index] = finding.replace(
+                    message=f"{finding.message}; {words}", help=help or finding.help
                 )

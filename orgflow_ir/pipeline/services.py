@@ -2,7 +2,7 @@
 progress, cancellation.
 
 They are part of the compilation context (`ctx.services`). The caller of a compilation provides
-them; a service that is not provided is None or does nothing. `require_service` is for code that
+them; a service that is not provided is None or does nothing. `required` is for code that
 cannot work without a service.
 """
 
@@ -31,7 +31,7 @@ class ServiceError(RuntimeError):
     """A service failed: an endpoint does not answer, or a store cannot be read."""
 
 
-def require_service(service: S | None, name: str) -> S:
+def required(service: S | None, name: str) -> S:
     """A service that is provided. Raises `MissingService`.
 
     Example:

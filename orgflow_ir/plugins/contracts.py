@@ -92,17 +92,19 @@ class Backend(ABC):
         """The files for a model that is legal for `target`, and the map from their parts to
         elements."""
 
-    def link(self, made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
+    def link(
+        self, compiled: Sequence[tuple[Model, Emitted]], ctx: PassContext
+    ) -> tuple[Emitted, ...]:
         """The output for several models that are compiled together, in their order: shared parts
         are in the first output that has them, and no two files have one path. By default, a second
         file of a path gets a number."""
         del ctx
         taken: set[str] = set()
-        return tuple(emitted.apart(taken) for _, emitted in made)
+        return tuple(emitted.apart(taken) for _, emitted in compiled)
 
     def keep_filled(
         self,
-        made: Sequence[Emitted],
+        compiled: Sequence[Emitted],
         there: Sequence[SourceFile],
         ctx: PassContext,
         bases: Callable[[str], str | None],
@@ -111,11 +113,11 @@ class Backend(ABC):
         (`there`) which are about to be overwritten. Work that would be lost is an error in `ctx`.
         `bases` is as for `merge`. By default, nothing is kept."""
         del there, ctx, bases
-        return tuple(made)
+        return tuple(compiled)
 
     def report_uncalled(
         self,
-        made: Sequence[Emitted],
+        compiled: Sequence[Emitted],
         beside: Sequence[SourceFile],
         ctx: PassContext,
         bases: Callable[[str], str | None],
@@ -123,7 +125,7 @@ class Backend(ABC):
         """Report work in files of earlier compilations (`beside`), next to the output, that neither
         the output nor another of these files uses. `bases` is as for `merge`. Nothing by
         default."""
-        del made, beside, ctx, bases
+        del compiled, beside, ctx, bases
 
     def meaning(self, model: Model) -> Model:
         """The model whose token game executions of the target follow, as `Runner.meaning`."""

@@ -32,7 +32,7 @@ from orgflow_ir.pipeline.services import (
     OverBudget,
     ServiceError,
     Services,
-    require_service,
+    required,
 )
 from orgflow_ir.plugins import Document, ModelAgent
 
@@ -312,7 +312,7 @@ class Asking(ModelAgent):
     name = "asking"
 
     def produce(self, documents: Any, ctx: PassContext) -> None:
-        require_service(ctx.services.model, "language model").ask(QUESTION)
+        required(ctx.services.model, "language model").ask(QUESTION)
         raise ServiceError("that is all")
 
 

@@ -28,7 +28,7 @@ from orgflow_ir.pipeline.services import (
     OverBudget,
     ServiceError,
     Services,
-    require_service,
+    required,
 )
 from orgflow_ir.plugins import Answer, GapAgent
 
@@ -522,7 +522,7 @@ class UsesModel(GapAgent):
     kinds = frozenset({"task"})
 
     def answer(self, gap: Gap, model: Model, ctx: PassContext, refused: Any) -> Answer | None:
-        client = require_service(ctx.services.model, "language model")
+        client = required(ctx.services.model, "language model")
         reply = client.ask([{"role": "user", "content": gap.message}], schema=gap.schema)
         return Answer(json.loads(reply.text))
 

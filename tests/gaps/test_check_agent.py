@@ -15,7 +15,7 @@ from orgflow_ir.gaps import Gap
 from orgflow_ir.model import Event, Evidence, Flow, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Reply
-from orgflow_ir.pipeline.services import Services, require_service
+from orgflow_ir.pipeline.services import Services, required
 from orgflow_ir.plugins import Agent, Answer, Document, GapAgent, ModelAgent
 from orgflow_ir.testing import ContractError, check_agent
 
@@ -47,7 +47,7 @@ class Client:
 def asks(gap: Gap, model: Model, ctx: PassContext, refused: Any) -> Answer | None:
     if gap.kind != "task":
         return None
-    code = require_service(ctx.services.model, "language model").ask([]).text
+    code = required(ctx.services.model, "language model").ask([]).text
     return Answer({"kind": "script", "code": code})
 
 

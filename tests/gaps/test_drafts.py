@@ -12,7 +12,7 @@ import pytest
 from orgflow_ir.model import Event, Evidence, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Passage
-from orgflow_ir.pipeline.services import OverBudget, ServiceError, Services, require_service
+from orgflow_ir.pipeline.services import OverBudget, ServiceError, Services, required
 from orgflow_ir.plugins import Document, ModelAgent
 
 TEXT = "An order comes in. We check the stock.\nIf it is there, we ship it.\n"
@@ -132,7 +132,7 @@ class Mails:
 
 def test_evidence_from_the_store() -> None:
     def produce(documents: Sequence[Document], ctx: PassContext) -> Model:
-        (found,) = require_service(ctx.services.store, "store").search("what is done")
+        (found,) = required(ctx.services.store, "store").search("what is done")
         return draft_of(ship=(Evidence(document=found.document, quote=found.text),))
 
     assert told(draft(produce, store=Mails())) == []

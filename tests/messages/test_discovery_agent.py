@@ -203,11 +203,11 @@ def test_a_variant_with_another_start_and_goal_is_kept_apart() -> None:
     steps = [{"name": "Check papers", "evidence": ["m1"]}, {"name": "Sign", "evidence": ["m2"]}]
     value = {"name": "Handle lamps", "trigger": "customer order came", "goal": "lamps are shipped",
              "steps": steps}  # fmt: skip
-    made._accepted(read_saved(value, shown), made.stages.cases[first])
+    made._accept_saved(read_saved(value, shown), made.stages.cases[first])
     with pytest.raises(UnusableProcess, match="It is process 1 `Handle lamps`"):
-        made._accepted(read_saved(value, again), made.stages.cases[other])
+        made._accept_saved(read_saved(value, again), made.stages.cases[other])
     back = value | {"trigger": "broken lamps returned", "goal": "money is refunded"}
-    made._accepted(read_saved(back, again), made.stages.cases[other])
+    made._accept_saved(read_saved(back, again), made.stages.cases[other])
     assert [one.name for one in made.known] == [
         "Handle lamps", "Handle lamps (broken lamps returned)",
     ]  # fmt: skip

@@ -85,7 +85,7 @@ class Walk:
             self.cut = self.cut or "a node has more possible outcomes than are explored"
         return Behaviour("bounded" if self.cut else "same", self.explorer.looked_at, self.cut)
 
-    def _visit(self, first: Config, other: Config, rows: tuple[Row, ...]) -> None:
+    def _visit_pair(self, first: Config, other: Config, rows: tuple[Row, ...]) -> None:
         after = (first, other)
         if after in self.explorer:
             return
@@ -118,7 +118,7 @@ class Walk:
                 a = self.old.machine.step(a, self.old.hidden(a)[0])
             else:
                 b = self.new.machine.step(b, self.new.hidden(b)[0])
-            self._visit(a, b, rows)
+            self._visit_pair(a, b, rows)
             return
         self._check_nodes(a, b, rows)
         self._move_both(a, b, rows)
@@ -137,9 +137,9 @@ class Walk:
             text = _wire_text(node.name, decision.label(outputs) if decision is not None else "")
             after = side.machine.step(config, outcome)
             if side is self.old:
-                self._visit(after, b, (*rows, Row(text, "")))
+                self._visit_pair(after, b, (*rows, Row(text, "")))
             else:
-                self._visit(a, after, (*rows, Row("", text)))
+                self._visit_pair(a, after, (*rows, Row("", text)))
 
     def _check_ends(self, a: Config, b: Config, rows: tuple[Row, ...]) -> bool:
         """False where both have ended as they should."""
@@ -205,7 +205,7 @@ class Walk:
             row = Row(_wire_text(mine.name, both.old_label), _wire_text(its.name, both.new_label))
             resumed = self.old.phase(a) is not Phase.READY
             shown = rows if resumed and not both.old_label else (*rows, row)
-            self._visit(
+            self._visit_pair(
                 self.old.machine.step(a, both.old),
                 self.new.machine.step(b, both.new),
                 shown,

@@ -106,7 +106,7 @@ class LocalEngine:
         """
         if self._process is not None and self._process.alive:
             return
-        self._drop()
+        self._drop_process()
         directory = self._directory or engine_dir()
         modules = directory / "node_modules"
         if not (modules / "n8n-core").is_dir():
@@ -124,12 +124,12 @@ class LocalEngine:
             process.receive(_START_SECONDS)
         except (NodeDied, NodeSilent) as error:
             stderr = process.stderr_text()
-            self._drop()
+            self._drop_process()
             raise EngineError(f"n8n's engine failed to start: {stderr or error}") from error
 
     def close(self) -> None:
         """End the process and remove its folder; may be called repeatedly."""
-        self._drop()
+        self._drop_process()
 
     def rss(self) -> int:
         """The memory the Node process holds, in bytes.
@@ -140,7 +140,7 @@ class LocalEngine:
         if self._busy:
             raise EngineError("this engine is already executing another run_many")
         self.start()
-        process = self._running()
+        process = self._running_process()
         process.send({"id": 0, "cmd": "ping"})
         return int(process.receive(_START_SECONDS)["rss"])
 
@@ -197,9 +197,9 @@ class LocalEngine:
                     return
                 request, _ = waiting[0]
                 try:
-                    response = self._running().receive(_limit_seconds(request))
+                    response = self._running_process().receive(_limit_seconds(request))
                 except NodeSilent:
-                    self._again(waiting, skip=1)
+                    self._start_again(waiting, skip=1)
                     deaths = 0
                     yield _hung_run(request)
                     continue
@@ -209,7 +209,7 @@ class LocalEngine:
                         raise EngineError(
                             f"n8n's engine crashed twice during one run: {died}"
                         ) from died
-                    self._again(waiting, skip=0)
+                    self._start_again(waiting, skip=0)
                     continue
                 waiting.popleft()
                 deaths = 0
@@ -220,7 +220,7 @@ class LocalEngine:
             self._busy = False
             # Answers to requests nobody waits for any more would be read as those of later ones.
             if waiting:
-                self._drop()
+                self._drop_process()
 
     def _send_ahead(
         self,
@@ -235,26 +235,26 @@ class LocalEngine:
             if not waiting:
                 self.start()
             waiting.append((request, message))
-            self._running().send(message)
+            self._running_process().send(message)
 
-    def _again(
+    def _start_again(
         self, waiting: collections.deque[tuple[RunRequest, dict[str, Any]]], *, skip: int
     ) -> None:
         """Replace the process and send what has no answer yet, but for the first `skip`."""
         for _ in range(skip):
             waiting.popleft()
-        self._drop()
+        self._drop_process()
         self.restarts += 1
         self.start()
         for _, message in waiting:
-            self._running().send(message)
+            self._running_process().send(message)
 
-    def _running(self) -> NodeProcess:
+    def _running_process(self) -> NodeProcess:
         if self._process is None:
             raise EngineError("n8n's engine is not running")
         return self._process
 
-    def _drop(self) -> None:
+    def _drop_process(self) -> None:
         if self._process is not None:
             self._process.end()
             self._process = None

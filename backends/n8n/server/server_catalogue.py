@@ -86,8 +86,8 @@ def _read_types(urls: tuple[str, ...], email: str, password: str) -> tuple[list[
             if error.status == 404 and at + 1 < len(urls):
                 continue
             reason = (
-                f"{error}: {error.said}"
-                if error.said and error.said not in str(error)
+                f"{error}: {error.detail}"
+                if error.detail and error.detail not in str(error)
                 else str(error)
             )
             hint = ""

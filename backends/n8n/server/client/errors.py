@@ -114,15 +114,15 @@ class RefusedError(ServerError):
         said: n8n's own words.
     """
 
-    def __init__(self, text: str, status: int, said: str = "", retry_after: float = 0.0) -> None:
+    def __init__(self, text: str, status: int, detail: str = "", retry_after: float = 0.0) -> None:
         super().__init__(text)
         self.status = status
-        self.said = said
+        self.detail = detail
         self.retry_after = retry_after
 
     @property
     def explanation(self) -> Explanation:
-        words = self.said.lower()
+        words = self.detail.lower()
         match self.status:
             case 401 | 403:
                 return Explanation(
@@ -153,7 +153,7 @@ class RefusedError(ServerError):
     def of_database(self) -> bool:
         """Whether n8n's database failed: n8n 1 on SQLite confuses simultaneous calls and then
         answers 400 (measured on 1.123.81)."""
-        return any(words in self.said for words in _DATABASE)
+        return any(words in self.detail for words in _DATABASE)
 
     @property
     def everywhere(self) -> bool:

@@ -57,7 +57,7 @@ class WorkflowClient(Client):
         except RefusedError as error:
             if error.status != 404 or isinstance(error, NotN8nError):
                 raise
-            message = f"{self.shown} does not have n8n's API: {error.said or 'not found'}"
+            message = f"{self.shown} does not have n8n's API: {error.detail or 'not found'}"
             raise NotN8nError(message, 404) from None
         if not isinstance(page.get("data"), list):
             raise NotN8nError(f"{self.shown} does not list workflows like n8n", 200)

@@ -74,7 +74,7 @@ class CredentialStore:
 
     client: WorkflowClient
     given: tuple[GivenCredential, ...] = ()
-    made: dict[tuple[str, str], str] = field(default_factory=dict)
+    created: dict[tuple[str, str], str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def choose(self, body: Json) -> bool:
@@ -101,13 +101,15 @@ class CredentialStore:
         """Ask the server for its credentials; an older one does not list them. Raises
         `ServerError`."""
         for row in self.client.credentials() if self.given else ():
-            self.made.setdefault((str(row.get("name")), str(row.get("type"))), str(row.get("id")))
+            self.created.setdefault(
+                (str(row.get("name")), str(row.get("type"))), str(row.get("id"))
+            )
 
     def _credential_id(self, credential: GivenCredential) -> str:
         key = (credential.name, credential.type)
         with self._lock:  # groups are deployed side by side
-            if key not in self.made:
-                self.made[key] = self.client.create_credential(
+            if key not in self.created:
+                self.created[key] = self.client.create_credential(
                     credential.name, credential.type, credential.data
                 )
-            return self.made[key]
+            return self.created[key]
