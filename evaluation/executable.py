@@ -1,9 +1,9 @@
 """Executable models: those that compile, those whose runs conform, and the remaining gaps.
 
 For each model of a folder: whether it compiles with the options that leave the fewest gaps; whether
-    every enumerated run on the target's engine equals the token game; the number of empty
-    placeholders; and whether the model contains races or parallel waits, which targets that wait in
-    one place at a time do not support. Shares are counted with and without these models.
+every enumerated run on the target's engine equals the token game; the number of empty
+placeholders; and whether the model contains races or parallel waits, which targets that wait in
+one place at a time do not support. Shares are counted with and without these models.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Every failed attempt as a typed record (SEEDS.md, "feedback"), by rules without guesses.
 
 The rules read existing data: diagnostics, answers of a server, messages of executions, and traces
-    compared with the model. If no rule applies, the source is `unknown` and the evidence is passed
-    on.
+compared with the model. If no rule applies, the source is `unknown` and the evidence is passed
+on.
 """
 
 from __future__ import annotations

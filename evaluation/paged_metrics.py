@@ -2,8 +2,8 @@
 of a procedural graph, compared by the similarity of their words.
 
 As published: actions, actors and constraints count if a true one is similar (soft F1); a gateway
-    counts if its kind is correct and a neighbouring step is matched (hard F1); a flow counts if its
-    kind, both ends and any condition are correct.
+counts if its kind is correct and a neighbouring step is matched (hard F1); a flow counts if its
+kind, both ends and any condition are correct.
 
 Differences: every element is matched with at most one other, by the best total, whereas the
     published measure takes the nearest true one for each; the neighbours of a gateway are the

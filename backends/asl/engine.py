@@ -58,7 +58,7 @@ class MotoEngine:
     """A separate moto account; `close` restores the replaced parts of moto.
 
     Its backend is used directly: through boto3, a run takes ten times as long, mostly for reading
-        and writing XML and JSON. Raises `RunnerError` if moto is missing.
+    and writing XML and JSON. Raises `RunnerError` if moto is missing.
     """
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ class Regions:
     """Reachability in a scope, for the branches of its forks.
 
     An end event without output belongs to no region: each token ends there, so branches may share
-        it, and every machine that leads there has its own state for it.
+    it, and every machine that leads there has its own state for it.
     """
 
     def __init__(self, graph: ControlFlow) -> None:

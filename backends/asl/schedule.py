@@ -65,7 +65,7 @@ def order_of(run: Run, process: Process) -> tuple[str, ...]:
     """Elements of a run in the required starting order of their states.
 
     A waiting state is one step, whereas the game has two: its completion counts. Only a
-        sub-process, and an activity that a boundary event ended, count from their opening.
+    sub-process, and an activity that a boundary event ended, count from their opening.
     """
     nodes = {n.id: n for scope in process.scopes() for n in scope.nodes}
     hosts = {n.attached_to for n in nodes.values() if isinstance(n, Event)}

@@ -26,8 +26,8 @@ class BpmnBackend(Backend):
     """Writes BPMN 2.0 XML that the `bpmn` frontend reads back as the same model.
 
     Extensions of an engine are written verbatim unless the binding was edited: then they are
-        removed, and the binding is in BPMN's own attributes or in an element of orgflow's
-        namespace.
+    removed, and the binding is in BPMN's own attributes or in an element of orgflow's
+    namespace.
 
     The source's diagram is kept; elements without shapes are laid out. `diagram=no` leaves drawings
     out.

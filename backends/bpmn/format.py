@@ -73,7 +73,7 @@ def engine_of(
     """The engine of a file; `None` if nothing states it, or several are possible.
 
     In this order: the platforms that Camunda Modeler records, the used vocabularies, the tool that
-        wrote the file, the declared but unused vocabularies.
+    wrote the file, the declared but unused vocabularies.
     """
     for platform in platforms:
         if (noted := PLATFORMS.get(platform.strip().lower())) is not None:

@@ -6,7 +6,7 @@ Values are read from JSON (a number is its shortest decimal) and written to it (
 the nearest number, a date its ISO text).
 
 No text of a source is copied: operators are generated here, texts and names by `js_string`, numbers
-    from their digits. Expressions without a translation raise `Unsupported`.
+from their digits. Expressions without a translation raise `Unsupported`.
 """
 
 from __future__ import annotations

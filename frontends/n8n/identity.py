@@ -44,7 +44,7 @@ def identify_nodes(
     """An id for each node, and the indexes of nodes whose own id is taken.
 
     If a tagged node was copied, the copy has the same tag: the one in the map, otherwise the first,
-        represents the element.
+    represents the element.
     """
     taken = _claim_tagged(nodes, known, ids)
     repeated = []

@@ -78,7 +78,7 @@ def add_defaults(
     """The values of one level with defaults for missing ones, as conditions see them.
 
     Of parameters with the same name, the visible one counts, which may depend on the others: this
-        is repeated until nothing changes. In a `collection`, only given values exist.
+    is repeated until nothing changes. In a `collection`, only given values exist.
     """
     counts: dict[str, int] = {}
     for entry in properties:

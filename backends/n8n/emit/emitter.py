@@ -2,7 +2,7 @@
 
 An exclusive join is several connections into one input, a parallel split several connections from
 one output: these gateways are *silent* and have no node. All other elements get a node, and a flow
-    connects the output port of its source with every input port of its target.
+connects the output port of its source with every input port of its target.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 to process variables.
 
 n8n keys the answers of a Wait by the labels of the fields, outputs texts, and does not check
-    answers itself: the checks are here. Any other value and a blank one set nothing, so a decision
-    that reads the variable stops and names it.
+answers itself: the checks are here. Any other value and a blank one set nothing, so a decision
+that reads the variable stops and names it.
 """
 
 from __future__ import annotations

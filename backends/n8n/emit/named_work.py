@@ -80,7 +80,7 @@ class NamedWork(NamedTuple):
         """The process that becomes its workflow; `doc` is the contract.
 
         For work that is not shared, the caller passes the name of its owner: the first process of
-            the model with executable content, so that the identity does not depend on the caller.
+        the model with executable content, so that the identity does not depend on the caller.
         """
         own = f"{plain(self.name)} ({self.kind})"
         process = Process(

@@ -1,7 +1,7 @@
 """Process variables on n8n: they travel on the item, and a small node after each step keeps them.
 
 n8n has no variable that all nodes of an execution share and that a step may overwrite: a node that
-    replaces the item drops its data, and a Merge lets an outdated copy win. So if a condition that
+replaces the item drops its data, and a Merge lets an outdated copy win. So if a condition that
 reads a variable may still follow, a node after each step sets the variable again: to the value that
 the step outputs under its name, otherwise to its previous value. Conditions then read
 `$json.approved`.

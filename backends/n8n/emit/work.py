@@ -1,7 +1,7 @@
 """Computations of tasks, as the JavaScript of Code nodes: mappings, scripts, decisions.
 
 No text of the source is copied: names and texts are converted by `js_string`, expressions by
-    `to_js`, decisions by the printer of FEEL.
+`to_js`, decisions by the printer of FEEL.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class EngineModel:
     beginning reaches an equal configuration.
 
     Not modelled: an Execute Workflow node in mode "each" whose calls are stored while waiting. n8n
-        then continues with the items of the first completed call, and the others run independently.
+    then continues with the items of the first completed call, and the others run independently.
 
     Args:
         workflow: an n8n workflow with `executionOrder` v1, or the content of a file, of which the

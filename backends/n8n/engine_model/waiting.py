@@ -33,7 +33,7 @@ def fire_partial(flow: Flow, waiting: Waiting) -> tuple[Waiting, Pending] | None
     may run.
 
     The first one in order that is not blocked: by a waiting ancestor (two in one cycle block each
-        other), or by a required input (Merge in mode `chooseBranch`).
+    other), or by a required input (Merge in mode `chooseBranch`).
     """
     names = 0
     for index, _ in waiting:

@@ -104,8 +104,8 @@ class Workflow:
         serves.
 
         A trigger that a memory serves is excluded: n8n evaluates the memory's parameters there
-            before any run, to load the previous session. So is a disabled node, which requests
-            nothing.
+        before any run, to load the previous session. So is a disabled node, which requests
+        nothing.
         """
         if index not in self.serving:
             return [index]

@@ -54,7 +54,7 @@ class LocalRunner(Runner):
     another.
 
     Stubs replace placeholder bodies (tasks and decision nodes): expressions, gateways, joins and
-        waits are the delivered ones, executed by n8n's own code.
+    waits are the delivered ones, executed by n8n's own code.
     """
 
     def __init__(self, engine: LocalEngine | None = None) -> None:

@@ -109,7 +109,7 @@ def server_dir(version: str = N8N_VERSION) -> Path:
     user's cache.
 
     A named folder may come from anywhere: it must contain `app/node_modules/n8n` and
-        `node24/node_modules/node-…`.
+    `node24/node_modules/node-…`.
     """
     named = os.environ.get(_folder_variable(version))
     if named:

@@ -1,7 +1,7 @@
 """n8n's REST API: synchronous, with a limit on every wait.
 
 Two interfaces: the public API with a key, and the editor's own routes with a login cookie, which
-    are required for starting a manual run. Errors are in `answers.py`.
+are required for starting a manual run. Errors are in `answers.py`.
 """
 
 from __future__ import annotations
