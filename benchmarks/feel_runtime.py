@@ -22,7 +22,7 @@ from orgflow.backends.javascript.decision_runtime_code import decision_code
 from orgflow.backends.javascript.feel_code import direct_expression
 from orgflow.backends.javascript.feel_runtime_code import feel_expression
 from orgflow.backends.javascript.table_code import plain_decision
-from orgflow.frontends.dmn.reader import DmnError, read_dmn
+from orgflow.frontends.dmn.dmn_reader import DmnError, read_dmn
 
 from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.link import Logic

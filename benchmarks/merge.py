@@ -21,7 +21,7 @@ from merge_cases import Case, Json, arguable_conflicts, case, lost_facts, true_c
 from mutant_runs import Subject, read_models, truths  # noqa: E402
 from mutants import Mutant, Mutator  # noqa: E402
 from orgflow.backends.n8n.engine.local import LocalEngine  # noqa: E402
-from orgflow.backends.n8n.merge.merge import merge_workflows  # noqa: E402
+from orgflow.backends.n8n.merge.three_way_merge import merge_workflows  # noqa: E402
 from orgflow.backends.n8n.verify.reference import compile_references  # noqa: E402
 from orgflow.backends.n8n.verify.verify import verify_process  # noqa: E402
 

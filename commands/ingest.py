@@ -19,7 +19,7 @@ from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.commands.startup import LazyModule
 from orgflow.commands.stores import create_store, local_folder, readable_by_others
 from orgflow.compilation.usage_errors import suggest_name
-from orgflow.frontends.messages import reading, table
+from orgflow.frontends.messages import message_paths, table
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.diagnostics.message_rules import (
@@ -166,8 +166,8 @@ def _check_options(options: IngestOptions) -> None:
     deletes = options.forget or options.keep_since is not None or options.keep_days is not None
     if not options.paths and not deletes:
         raise click.UsageError("name a file or a folder with messages")
-    if options.from_ is not None and options.from_ not in reading.FORMATS:
-        hint = suggest_name(options.from_, reading.FORMATS)
+    if options.from_ is not None and options.from_ not in message_paths.FORMATS:
+        hint = suggest_name(options.from_, message_paths.FORMATS)
         raise click.UsageError(f"no format `{options.from_}`; {hint}")
 
 
@@ -305,7 +305,7 @@ def _ingest_paths(
         try:
             added = store.add(
                 counted.messages(
-                    reading.read_messages(
+                    message_paths.read_messages(
                         path,
                         format_=from_,
                         mapping=mapping,
@@ -314,7 +314,7 @@ def _ingest_paths(
                     )
                 )
             )
-        except (reading.UnknownMessages, table.MappingError) as error:
+        except (message_paths.UnknownMessages, table.MappingError) as error:
             ctx.emit(UnknownMessages, str(error), loc=SourceLocation(file=path))
             continue
         except OSError as error:

@@ -21,8 +21,8 @@ from orgflow.agents.discovery.discover import (
     discover_processes,
     find_message_phrases,
 )
+from orgflow.agents.discovery.process_structure import build_process_model
 from orgflow.agents.discovery.steps import Step
-from orgflow.agents.discovery.structure import build_process_model
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.evaluation.charts import Bar, BarChart, Charts, LineChart
 from orgflow.evaluation.text_metrics import behaviour

@@ -75,7 +75,9 @@ MODULES = {
     "diagnostics.suppression": "reporting.suppression",
     "diagnostics.text": "reporting.text_reporter",
     "targets.catalogue": "pipeline.operation_catalogue",
+    "targets.rules": "targets.target_rules",
     "targets.stubs": "legalisation.stubs",
+    "testing.conformance.structure": "testing.conformance.kept_structure",
     "testing.minimal": "testing.conformance.minimal_models",
 }
 """New names of modules and packages by their old ones, without `orgflow_ir.`."""

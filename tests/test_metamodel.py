@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.frontends.bpmn import reading, scope
+from orgflow.frontends.bpmn import bpmn_reading, scope
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 from orgflow.frontends.bpmn.schema_disposition import (
     KNOWN_TAGS,
@@ -33,7 +33,7 @@ from orgflow.frontends.bpmn.schema_disposition import (
     children_of,
 )
 from orgflow.frontends.bpmn.schema_disposition_di import DRAWING_TYPES
-from orgflow.frontends.bpmn.xml.names import (
+from orgflow.frontends.bpmn.xml.bpmn_names import (
     BPMN,
     ELEMENTS,
     FLOW_NODES,
@@ -515,5 +515,5 @@ def test_no_drawing_is_read_unless_asked_for() -> None:
 def test_shortcuts_past_the_table_agree_with_it() -> None:
     """What most files have is recognised without the table of the schema, which takes a
     hundredth of a compile to import."""
-    assert attributes_of("definitions") - {"id", "name"} == reading._OF_ROOTS
+    assert attributes_of("definitions") - {"id", "name"} == bpmn_reading._OF_ROOTS
     assert scope._OF_ALL <= KNOWN_TAGS - OPAQUE_NODES

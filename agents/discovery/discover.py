@@ -11,9 +11,9 @@ from typing import NamedTuple
 from orgflow.agents.discovery.automatic import find_automatic_messages, is_exchange
 from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import SMALLEST, find_groups
+from orgflow.agents.discovery.process_structure import AGENT, build_process_model
 from orgflow.agents.discovery.processes import adopt_groups, find_processes, select_recurring
 from orgflow.agents.discovery.steps import Step, find_steps, phrase_key
-from orgflow.agents.discovery.structure import AGENT, build_process_model
 from orgflow.agents.discovery.traits import Traits, bare_name, role_of_person, traits_of
 from orgflow.agents.language.german_phrases import find_german_phrases
 from orgflow.agents.language.identification import (

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from orgflow.agents.discovery.described import Decision, Saved, SavedStep
 from orgflow.agents.discovery.discover import MOST_QUOTES, FoundProcess
+from orgflow.agents.discovery.process_structure import AGENT, Choice, Condition, build_process_model
 from orgflow.agents.discovery.steps import Step
-from orgflow.agents.discovery.structure import AGENT, Choice, Condition, build_process_model
 from orgflow.agents.discovery.traits import Traits
 from orgflow.agents.language.sentences import split_for_quotes
 

@@ -17,6 +17,7 @@ from orgflow.agents.filling.choose import (
     read_choice,
 )
 from orgflow.agents.filling.context import TaskContext, task_context
+from orgflow.agents.filling.filling_rules import LeftOutParameter, UnfilledTask
 from orgflow.agents.filling.parameters import (
     answer_schema,
     describe_faults,
@@ -25,7 +26,6 @@ from orgflow.agents.filling.parameters import (
     parameter_prompt,
     read_values,
 )
-from orgflow.agents.filling.rules import LeftOutParameter, UnfilledTask
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.prompting import render_prompt, visible_text
 

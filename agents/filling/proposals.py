@@ -8,7 +8,7 @@ from typing import ClassVar
 from orgflow.agents.filling.choose import CANDIDATES
 from orgflow.agents.filling.context import TaskContext, task_context
 from orgflow.agents.filling.filler import as_json
-from orgflow.agents.filling.rules import ProposedOperation
+from orgflow.agents.filling.filling_rules import ProposedOperation
 from orgflow.agents.filling.search import Candidate, index_of
 
 from orgflow_ir.diagnostics import Rule

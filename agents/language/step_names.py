@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from orgflow.agents.language.conditions import question_of_verb
 from orgflow.agents.language.dependents import (
     OBJECTS,
     SUBJECTS,
@@ -22,6 +21,7 @@ from orgflow.agents.language.dependents import (
     join_as_written,
 )
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
+from orgflow.agents.language.sentence_conditions import question_of_verb
 
 _VERBS, _NOUNS = load_lexicon(EnglishLexicon).verbs, load_lexicon(EnglishLexicon).nouns
 _ONWARD = load_lexicon(EnglishLexicon).words.onward

@@ -7,7 +7,7 @@ from typing import Any
 
 from orgflow.agents.language.sentences import Sentence, is_table_row, title_of_sentences
 from orgflow.agents.text.citations import evidence_of_sentences, place_of_sentence
-from orgflow.agents.text.rules import DoubtfulDraft
+from orgflow.agents.text.text_rules import DoubtfulDraft
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Flow, Model

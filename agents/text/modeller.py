@@ -27,7 +27,7 @@ from orgflow.agents.text.rounds import (
     select_points,
     share_of_runs,
 )
-from orgflow.agents.text.rules import DoubtfulDraft, NoSteps
+from orgflow.agents.text.text_rules import DoubtfulDraft, NoSteps
 
 from orgflow_ir.diagnostics import Diagnostic, Rule
 from orgflow_ir.model import Model, Task

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from orgflow.agents.language import cues
-from orgflow.agents.language.conditions import (
-    Condition,
-    StatedException,
-    find_condition,
-    find_exception,
-    find_until,
-)
 from orgflow.agents.language.contrasts import Kind, are_opposed, find_kinds, label_of_kind
 from orgflow.agents.language.dependents import ParsedText
 from orgflow.agents.language.identification import seems_english
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
 from orgflow.agents.language.misreadings import parse_sentence, split_where_misread
 from orgflow.agents.language.parsing import load_parser
+from orgflow.agents.language.sentence_conditions import (
+    Condition,
+    StatedException,
+    find_condition,
+    find_exception,
+    find_until,
+)
 from orgflow.agents.language.sentences import (
     Sentence,
     first_words,
@@ -51,7 +51,7 @@ from orgflow.agents.text.draft_items import (
 )
 from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
 from orgflow.agents.text.graph_writer import GraphWriter
-from orgflow.agents.text.rules import DoubtfulDraft, NoSteps
+from orgflow.agents.text.text_rules import DoubtfulDraft, NoSteps
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceLocation

@@ -28,7 +28,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.rules import UnsupportedTime
+from orgflow_ir.targets.target_rules import UnsupportedTime
 from orgflow_ir.work.gateway_decisions import Decision
 
 if TYPE_CHECKING:

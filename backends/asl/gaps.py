@@ -18,7 +18,7 @@ from orgflow_ir.model.binding_text import summarise_binding
 from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedCondition
+from orgflow_ir.targets.target_rules import UnsupportedBinding, UnsupportedCondition
 from orgflow_ir.work.gateway_decisions import Decision, DecisionMemory
 
 _KEPT = 2000

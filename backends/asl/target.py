@@ -33,7 +33,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
-from orgflow_ir.targets.rules import UnsupportedTime
+from orgflow_ir.targets.target_rules import UnsupportedTime
 
 
 def unstructured_parallel(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:

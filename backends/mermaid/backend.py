@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orgflow.backends.mermaid.rules import LargeChart
+from orgflow.backends.mermaid.mermaid_rules import LargeChart
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from orgflow.backends.powl.format import Choice, Loop, Powl, PowlError, list_children
 from orgflow.backends.powl.from_process import Unstructured, powl_of
-from orgflow.backends.powl.rules import LeftOutOfPowl, RepeatedInPowl
+from orgflow.backends.powl.powl_rules import LeftOutOfPowl, RepeatedInPowl
 
 from orgflow_ir.lowering.common import (
     ConditionalSplitToGateway,

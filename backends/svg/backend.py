@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgflow.backends.svg.rules import UnknownHighlight
+from orgflow.backends.svg.svg_rules import UnknownHighlight
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from orgflow.backends.triples.rules import LeftOutOfTriples
+from orgflow.backends.triples.triples_rules import LeftOutOfTriples
 
 from orgflow_ir.lowering.common import ConditionalSplitToGateway, LinkToFlow, conditional_splits
 from orgflow_ir.lowering.plain_events import EventsToBranches, EventToStep, PlainStartOrEnd

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from orgflow.backends.bpmn.format import NO_BINDING, called_by
+from orgflow.frontends.bpmn.bpmn_reading import Reading, describe_element
 from orgflow.frontends.bpmn.own import own_extensions
-from orgflow.frontends.bpmn.reading import Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import InvalidValue
-from orgflow.frontends.bpmn.xml.names import BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.flow.control_flow.calls import variable_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orgflow.backends.bpmn.format import COLLABORATION, child_rank
+from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.data import read_artifact
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
-from orgflow.frontends.bpmn.xml.names import ARTIFACTS, BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import ARTIFACTS, BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool

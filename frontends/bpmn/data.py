@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.bpmn.format import child_rank
+from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.own import is_placeholder
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
-from orgflow.frontends.bpmn.xml.names import ARTIFACTS, BPMN, DATA, DATA_ASSOCIATIONS
+from orgflow.frontends.bpmn.xml.bpmn_names import ARTIFACTS, BPMN, DATA, DATA_ASSOCIATIONS
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Artifact, DataFlow, DataObject

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from orgflow.backends.bpmn.format import NAMESPACE, ORGFLOW, XMLNS
+from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.collaboration import Collaborations
 from orgflow.frontends.bpmn.diagram import read_diagrams
 from orgflow.frontends.bpmn.input_rules import UnboundPrefix
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import (
     DuplicateId,
     MisplacedElement,
@@ -15,8 +15,7 @@ from orgflow.frontends.bpmn.reading_rules import (
 )
 from orgflow.frontends.bpmn.scope import read_opaque, read_process
 from orgflow.frontends.bpmn.specification import check_specification
-from orgflow.frontends.bpmn.xml.document import BpmnDocument
-from orgflow.frontends.bpmn.xml.names import (
+from orgflow.frontends.bpmn.xml.bpmn_names import (
     ARTIFACTS,
     BPMN,
     BPMNDI,
@@ -27,6 +26,7 @@ from orgflow.frontends.bpmn.xml.names import (
     HARMLESS_ROOTS,
     ILLEGAL_ROOTS,
 )
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process

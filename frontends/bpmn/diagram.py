@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isfinite
 
 from orgflow.backends.bpmn.format import PLANE
-from orgflow.frontends.bpmn.reading import Reading
+from orgflow.frontends.bpmn.bpmn_reading import Reading
 from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
-from orgflow.frontends.bpmn.xml.names import BPMNDI, DC, DI
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMNDI, DC, DI
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model.diagram import Diagram, Edge, Shape

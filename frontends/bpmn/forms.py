@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from orgflow.frontends.bpmn.reading import Reading
+from orgflow.frontends.bpmn.bpmn_reading import Reading
 from orgflow.frontends.bpmn.reading_rules import AmbiguousForm
 from orgflow.frontends.xml.tree import XmlElement
 

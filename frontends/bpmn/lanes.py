@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from orgflow.backends.bpmn.format import child_rank
-from orgflow.frontends.bpmn.reading import NAMED, Reading, describe_element
+from orgflow.frontends.bpmn.bpmn_reading import NAMED, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import UnknownReference
-from orgflow.frontends.bpmn.xml.names import BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Lane

@@ -14,15 +14,15 @@ from orgflow.frontends.bpmn.bindings import (
     read_sending,
     read_start_form,
 )
+from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.own import is_empty, own_extensions
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import (
     DetachedBoundaryEvent,
     InvalidValue,
     MisplacedElement,
     UnmodelledBehaviour,
 )
-from orgflow.frontends.bpmn.xml.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import (

@@ -18,8 +18,8 @@ from orgflow.frontends.bpmn.recognise import (
     foreign_namespace,
     xml_kind,
 )
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN, BPMNDI
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
-from orgflow.frontends.bpmn.xml.names import BPMN, BPMNDI
 from orgflow.frontends.xml.parser import Limits, XmlFault
 
 from orgflow_ir.diagnostics import Rule

@@ -12,8 +12,8 @@ from orgflow.backends.bpmn.format import (
     PLACEHOLDER_END,
     is_our_text,
 )
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
-from orgflow.frontends.bpmn.xml.names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Evidence

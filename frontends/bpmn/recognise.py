@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orgflow.frontends.bpmn.xml.names import BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 _MAGIC = (

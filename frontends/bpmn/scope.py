@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.frontends.bpmn import nodes as read
+from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.data import (
     read_artifact,
     read_data_associations,
@@ -14,7 +15,6 @@ from orgflow.frontends.bpmn.data import (
 )
 from orgflow.frontends.bpmn.input_rules import TooDeep
 from orgflow.frontends.bpmn.lanes import read_lanes
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.reading_rules import (
     DisagreeingFlowLists,
     InvalidValue,
@@ -22,7 +22,7 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnknownElement,
     UnknownReference,
 )
-from orgflow.frontends.bpmn.xml.names import (
+from orgflow.frontends.bpmn.xml.bpmn_names import (
     ARTIFACTS,
     BPMN,
     DATA,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from orgflow.frontends.bpmn.reading import Reading
+from orgflow.frontends.bpmn.bpmn_reading import Reading
 from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
 from orgflow.frontends.bpmn.specification_rules import (
     ChoreographyContent,
@@ -27,7 +27,7 @@ from orgflow.frontends.bpmn.specification_rules import (
     SurplusData,
     WrongReference,
 )
-from orgflow.frontends.bpmn.xml.names import BPMN, GATEWAYS, XSI
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN, GATEWAYS, XSI
 from orgflow.frontends.xml.tree import XmlElement, describe_element, element_label
 
 from orgflow_ir.diagnostics import Rule

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from orgflow.frontends.dmn.names import NAMESPACES
-from orgflow.frontends.dmn.rules import UnreadableDmn
+from orgflow.frontends.dmn.dmn_names import NAMESPACES
+from orgflow.frontends.dmn.dmn_rules import UnreadableDmn
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.model import Event, Flow, Model, Process, Task
@@ -38,13 +38,13 @@ class DmnFrontend(Frontend):
     def definitions(self, data: bytes) -> Definitions:
         """The content of a file. Raises `DmnError`."""
         # All frontends are loaded to choose one: what reads DMN is imported for a file of it.
-        from orgflow.frontends.dmn.reader import read_dmn
+        from orgflow.frontends.dmn.dmn_reader import read_dmn
 
         return read_dmn(data)
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model; `None` if the file is not DMN."""
-        from orgflow.frontends.dmn.reader import DmnError
+        from orgflow.frontends.dmn.dmn_reader import DmnError
 
         try:
             definitions = self.definitions(source.data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any, cast
 
-from orgflow.frontends.ir.rules import InvalidIr, InvalidIrJson, RepeatedIrId
+from orgflow.frontends.ir.ir_rules import InvalidIr, InvalidIrJson, RepeatedIrId
 
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.json_source_map import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.frontends.ir.rules import IR_RULES, InvalidIr
+from orgflow.frontends.ir.ir_rules import IR_RULES, InvalidIr
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.provenance import all_elements

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from orgflow.backends.n8n.format.conditions import Comparison, Condition
+from orgflow.backends.n8n.format.condition_parameters import Comparison, Condition
 
 from orgflow_ir.model import Expression
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from orgflow.backends.n8n.format.conditions import Rules, rules_of
+from orgflow.backends.n8n.format.condition_parameters import Rules, rules_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.node_types import merge
 from orgflow.backends.n8n.node_types.catalogue import BASE, LANGCHAIN, split_type

@@ -27,7 +27,7 @@ class PmeFrontend(Frontend):
     def rules(self) -> tuple[type[Rule], ...]:
         """See `Frontend`. All frontends are loaded to choose one; only reading a model imports the
         rules."""
-        from orgflow.frontends.pme.rules import PME_RULES
+        from orgflow.frontends.pme.pme_rules import PME_RULES
 
         return PME_RULES
 
@@ -40,7 +40,7 @@ class PmeFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or not PME."""
-        from orgflow.frontends.pme.rules import InvalidJson, NotPme
+        from orgflow.frontends.pme.pme_rules import InvalidJson, NotPme
 
         from orgflow_ir.model.json_source_map import JsonFault, parse_json
 
@@ -63,6 +63,6 @@ class PmeFrontend(Frontend):
                 help="name the right frontend with --from",
             )
             return None
-        from orgflow.frontends.pme.reader import Reader
+        from orgflow.frontends.pme.pme_reader import Reader
 
         return Reader(document, ctx).model()

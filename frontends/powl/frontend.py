@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orgflow.frontends.powl.rules import InvalidPowl, UnusedPowl
+from orgflow.frontends.powl.powl_reading_rules import InvalidPowl, UnusedPowl
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.frontends.triples.reader import Graph, GraphFlow, GraphNode
+from orgflow.frontends.triples.graph_reader import Graph, GraphFlow, GraphNode
 
 from orgflow_ir.model import (
     Artifact,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orgflow.frontends.triples.rules import NotGraph, UnreadLine
+from orgflow.frontends.triples.triples_reading_rules import NotGraph, UnreadLine
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
@@ -35,7 +35,7 @@ class TriplesFrontend(Frontend):
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` after OF074."""
         from orgflow.frontends.triples.build import build_model
-        from orgflow.frontends.triples.reader import read_graph
+        from orgflow.frontends.triples.graph_reader import read_graph
 
         utf16 = source.data.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = source.data[:MAX_BYTES].decode("utf-16" if utf16 else "utf-8-sig", "replace")

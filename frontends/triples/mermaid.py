@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.frontends.triples.rules import NotGraph, UnreadLine
+from orgflow.frontends.triples.triples_reading_rules import NotGraph, UnreadLine
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from orgflow.frontends.triples.reader import MAX_LINES, Graph, GraphFlow, GraphNode, Unread
+from orgflow.frontends.triples.graph_reader import MAX_LINES, Graph, GraphFlow, GraphNode, Unread
 
 _HEAD = re.compile(r"^(?:flowchart|graph)\b(?:[ \t]+(?:TB|TD|BT|RL|LR))?[ \t]*;?", re.IGNORECASE)
 _IGNORED = re.compile(r"^(?:classDef|class|style|linkStyle|click|direction|accTitle|accDescr)\b")

@@ -35,7 +35,7 @@ from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.model.scope_mappings import has_mappings, mapping_data, maps_by_itself
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.rules import KeptAsNote, UnsupportedBinding
+from orgflow_ir.targets.target_rules import KeptAsNote, UnsupportedBinding
 from orgflow_ir.work.process_variables import listens
 
 HEADING = "From the model:"

@@ -40,12 +40,6 @@ from orgflow_ir.targets.lowering import (
     covers_construct,
     rewrite_all,
 )
-from orgflow_ir.targets.rules import (
-    IllegalConstruct,
-    LossyLowering,
-    LoweredConstruct,
-    UnsupportedStub,
-)
 from orgflow_ir.targets.spec import (
     STUB,
     UNSUPPORTED,
@@ -55,6 +49,12 @@ from orgflow_ir.targets.spec import (
     Legality,
     TargetSpec,
     executable_processes,
+)
+from orgflow_ir.targets.target_rules import (
+    IllegalConstruct,
+    LossyLowering,
+    LoweredConstruct,
+    UnsupportedStub,
 )
 
 if TYPE_CHECKING:

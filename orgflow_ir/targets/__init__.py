@@ -7,12 +7,6 @@ from typing import Any
 
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.targets.lowering import AddedLowering, RewritePattern
-from orgflow_ir.targets.rules import (
-    TARGET_RULES,
-    IllegalConstruct,
-    LossyLowering,
-    LoweredConstruct,
-)
 from orgflow_ir.targets.spec import (
     Derivation,
     Illegal,
@@ -22,6 +16,12 @@ from orgflow_ir.targets.spec import (
     TargetSpec,
     executable_processes,
     support_level,
+)
+from orgflow_ir.targets.target_rules import (
+    TARGET_RULES,
+    IllegalConstruct,
+    LossyLowering,
+    LoweredConstruct,
 )
 
 __all__ = [

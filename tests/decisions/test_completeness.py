@@ -7,7 +7,7 @@ import random
 from decimal import Decimal
 
 import pytest
-from orgflow.frontends.dmn.reader import read_dmn
+from orgflow.frontends.dmn.dmn_reader import read_dmn
 
 from orgflow_ir.decisions.completeness import completeness
 from orgflow_ir.decisions.evaluate import decide_json

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dmn_kit import agrees, read_suite, suite_folders, suite_name
-from orgflow.frontends.dmn.reader import NAMESPACES, DmnError, read_dmn
+from orgflow.frontends.dmn.dmn_reader import NAMESPACES, DmnError, read_dmn
 from shared_data import shared_cases
 
 from orgflow_ir.decisions.evaluate import decide

@@ -9,7 +9,7 @@ import pytest
 from dmn_kit import run_javascript
 from orgflow.backends.javascript.decision_runtime_code import decision_code
 from orgflow.backends.javascript.table_code import plain_decision
-from orgflow.frontends.dmn.reader import read_dmn
+from orgflow.frontends.dmn.dmn_reader import read_dmn
 
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision, Unusable

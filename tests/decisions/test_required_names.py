@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from orgflow.frontends.dmn.reader import read_dmn
+from orgflow.frontends.dmn.dmn_reader import read_dmn
 
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision, Unusable

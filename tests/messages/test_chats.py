@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from orgflow.frontends.messages.reading import UnknownMessages, format_of, read_messages
+from orgflow.frontends.messages.message_paths import UnknownMessages, format_of, read_messages
 from orgflow.frontends.messages.table import MappingError
 
 from orgflow_ir.model.message import BrokenMessage, Message

@@ -21,8 +21,8 @@ from orgflow.agents.discovery.discover import (
 )
 from orgflow.agents.discovery.evidence import MEASURES, Group, Pairs
 from orgflow.agents.discovery.linkage import link_groups
+from orgflow.agents.discovery.process_structure import Choice, split_into_parts
 from orgflow.agents.discovery.steps import Step, _join_equal_steps, unify_labels
-from orgflow.agents.discovery.structure import Choice, split_into_parts
 from orgflow.agents.discovery.traits import mask_names, name_parts, traits_of
 from orgflow.agents.language.phrases import find_phrases
 from orgflow.agents.language.subjects import subject_phrase

@@ -10,11 +10,11 @@ import struct
 from pathlib import Path
 
 import pytest
-from orgflow.frontends.messages import reading
+from orgflow.frontends.messages import message_paths
 from orgflow.frontends.messages.mail import MAX_DEPTH, read_mail, read_people
 from orgflow.frontends.messages.mailbox import read_mbox
+from orgflow.frontends.messages.message_paths import read_messages
 from orgflow.frontends.messages.quotes import split_quotes
-from orgflow.frontends.messages.reading import read_messages
 from orgflow.frontends.messages.signed import signed_content
 
 from orgflow_ir.model.message import BrokenMessage, Message, Person, bare_subject
@@ -496,7 +496,7 @@ def test_teams_in_lines(tmp_path: Path) -> None:
 def test_more_lines_of_teams_than_are_held_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_JSON", 10)
+    monkeypatch.setattr(message_paths, "MAX_JSON", 10)
     path = tmp_path / "chat.jsonl"
     path.write_text("\n".join(map(json.dumps, TEAMS)))
     found = list(read_messages(str(path)))

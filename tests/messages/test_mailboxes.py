@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from orgflow.frontends.messages import mailbox
 from orgflow.frontends.messages.mailbox import read_mbox
-from orgflow.frontends.messages.reading import read_messages
+from orgflow.frontends.messages.message_paths import read_messages
 
 from orgflow_ir.model.message import BrokenMessage, Message
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from orgflow.frontends.messages.mail import read_mail
+from orgflow.frontends.messages.message_paths import UnknownMessages, format_of, read_messages
 from orgflow.frontends.messages.quotes import split_quotes
-from orgflow.frontends.messages.reading import UnknownMessages, format_of, read_messages
 from orgflow.frontends.messages.table import MappingError
 
 from orgflow_ir.model.message import BrokenMessage, Message

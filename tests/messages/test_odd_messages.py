@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.frontends.messages.reading import UnknownMessages, read_messages
+from orgflow.frontends.messages.message_paths import UnknownMessages, read_messages
 
 from orgflow_ir.model.message import BrokenMessage, Message, Person
 

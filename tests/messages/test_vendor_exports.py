@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.frontends.messages.reading import format_of, read_messages
+from orgflow.frontends.messages.message_paths import format_of, read_messages
 
 from orgflow_ir.model.message import BrokenMessage, Message
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
-from orgflow.frontends.bpmn.xml.names import BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Element, Model

@@ -13,7 +13,7 @@ from typing import Any
 
 from orgflow.backends.javascript.decision_runtime_code import decision_values
 from orgflow.backends.n8n.engine.node import find_node
-from orgflow.frontends.dmn.reader import read_dmn
+from orgflow.frontends.dmn.dmn_reader import read_dmn
 
 from orgflow_ir.decisions.link import DecisionModel, link
 from orgflow_ir.languages.feel import calendar

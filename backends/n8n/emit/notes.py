@@ -26,7 +26,7 @@ from orgflow_ir.model.bindings import Form, SubProcessCall, Worker
 from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.rules import UnsupportedBinding
+from orgflow_ir.targets.target_rules import UnsupportedBinding
 from orgflow_ir.work.gateway_decisions import Decision
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.format.conditions import Condition, rules_of
+from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
 from orgflow.backends.n8n.format.workflow_document import Node
 
 _WHOLE = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)

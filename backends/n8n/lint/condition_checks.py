@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from orgflow.backends.n8n.format.conditions import Comparison, Condition, rules_of
+from orgflow.backends.n8n.format.condition_parameters import Comparison, Condition, rules_of
 from orgflow.backends.n8n.format.json_values import inside, mapping
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.lint_report import Report

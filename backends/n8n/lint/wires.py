@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.format.conditions import Comparison, rules_of
+from orgflow.backends.n8n.format.condition_parameters import Comparison, rules_of
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.node_decisions import decision_of, operand_text
 from orgflow.backends.n8n.format.workflow_document import Node

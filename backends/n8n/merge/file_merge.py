@@ -8,7 +8,6 @@ from orgflow.backends.n8n.diff.file_comparison import pair_workflows
 from orgflow.backends.n8n.format.compiled_workflow import Bases, read_base
 from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
-from orgflow.backends.n8n.merge.merge import merge_workflows
 from orgflow.backends.n8n.merge.merge_outcome import Merged
 from orgflow.backends.n8n.merge.merge_rules import (
     AdaptedEdit,
@@ -16,6 +15,7 @@ from orgflow.backends.n8n.merge.merge_rules import (
     MergedWithoutBase,
     UnmergeableFile,
 )
+from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
 
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation

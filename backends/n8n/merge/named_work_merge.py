@@ -19,8 +19,8 @@ from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.identity import MAP_PREFIX, WORK_PREFIX
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.merge.file_merge import report_merge
-from orgflow.backends.n8n.merge.merge import merge_workflows
 from orgflow.backends.n8n.merge.merge_rules import UncalledWork, UnmergeableFile
+from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 
 from orgflow_ir.diagnostics import Severity

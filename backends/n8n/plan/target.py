@@ -53,7 +53,7 @@ from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import variables
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
-from orgflow_ir.targets.rules import UnsupportedTime
+from orgflow_ir.targets.target_rules import UnsupportedTime
 from orgflow_ir.work.process_variables import declared_by
 
 

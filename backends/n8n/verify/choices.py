@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.emit.decisions import condition, never_set
 from orgflow.backends.n8n.emit.graph import NodeKey, decide_key
-from orgflow.backends.n8n.format.conditions import Condition, rules_of
+from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument

@@ -22,8 +22,8 @@ from orgflow.frontends.bpmn.patch.room import (
     on_border,
 )
 from orgflow.frontends.bpmn.patch.text import Changes
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMNDI
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
-from orgflow.frontends.bpmn.xml.names import BPMNDI
 from orgflow.frontends.xml.tree import XmlElement
 
 GATEWAY = 50.0

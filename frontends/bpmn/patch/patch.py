@@ -6,8 +6,8 @@ from xml.sax.saxutils import quoteattr
 
 from orgflow.frontends.bpmn.patch.drawing import Drawing
 from orgflow.frontends.bpmn.patch.text import Changes
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN, FLOW_NODES
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
-from orgflow.frontends.bpmn.xml.names import BPMN, FLOW_NODES
 from orgflow.frontends.xml.parser import Limits, XmlFault
 from orgflow.frontends.xml.tree import XmlElement
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from orgflow.frontends.bpmn.patch.text import Changes
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMNDI
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
-from orgflow.frontends.bpmn.xml.names import BPMNDI
 from orgflow.frontends.xml.tree import XmlElement
 
 Point = tuple[float, float]

@@ -14,8 +14,8 @@ from orgflow_ir.model.bindings import BINDINGS, AnyBinding
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.testing.conformance.disk import no_writing
 from orgflow_ir.testing.conformance.emission import build_context, emit
+from orgflow_ir.testing.conformance.kept_structure import structure_problems
 from orgflow_ir.testing.conformance.shapes import build_shape
-from orgflow_ir.testing.conformance.structure import structure_problems
 from orgflow_ir.testing.conformance.surroundings import silence_output, watch_reads
 
 _TASKS = ("FirstOfAll", "LastOfAll")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.format.conditions import condition_of, rules_of
+from orgflow.backends.n8n.format.condition_parameters import condition_of, rules_of
 
 SECOND = {
     "combinator": "or",

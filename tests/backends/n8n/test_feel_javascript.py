@@ -19,7 +19,7 @@ from orgflow.backends.javascript.feel_runtime import _blocks, definitions
 from orgflow.backends.javascript.feel_runtime_code import feel_expression
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
-from orgflow.frontends.dmn.reader import read_dmn
+from orgflow.frontends.dmn.dmn_reader import read_dmn
 from shared_data import shared_cases, shared_data
 
 from orgflow_ir.decisions.evaluate import decide, decide_json

@@ -17,7 +17,7 @@ from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.runs import EngineRun
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.format.form_fields import hidden_fields
-from orgflow.backends.n8n.merge.merge import merge_workflows
+from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process

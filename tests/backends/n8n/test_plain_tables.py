@@ -14,7 +14,7 @@ from dmn_kit import Case, read_suite, run_javascript, suite_folders
 from orgflow.backends.javascript.decision_runtime_code import decision_code
 from orgflow.backends.javascript.feel_code import direct_expression
 from orgflow.backends.javascript.table_code import plain_decision
-from orgflow.frontends.dmn.reader import read_dmn
+from orgflow.frontends.dmn.dmn_reader import read_dmn
 from seeds import seeds
 
 from orgflow_ir.decisions.evaluate import decide_json

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from bpmn_text import by_id, model_of, parse
 from bpmn_trips import differences, read, written
-from orgflow.frontends.bpmn.xml.names import BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 
 from orgflow_ir.model.bindings import (
     Decision,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from bpmn_text import HEAD, definitions, parse, process
-from orgflow.frontends.bpmn.xml.names import BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 
 MODEL = process('<task id="t"/>')
 BOMB = (

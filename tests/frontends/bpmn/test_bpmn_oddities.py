@@ -7,7 +7,7 @@ from bpmn_text import by_id, definitions, model_of, odd, parse, process
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 from orgflow.frontends.bpmn.patch.patch import apply_patch
 from orgflow.frontends.bpmn.scope import MAX_NESTED
-from orgflow.frontends.bpmn.xml.names import BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 
 from orgflow_ir.diagnostics import Fix
 from orgflow_ir.diagnostics.fixes import FixError

@@ -8,7 +8,7 @@ import pytest
 from bpmn_text import by_id, definitions, model_of, process
 from bpmn_trips import read, written
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
-from orgflow.frontends.bpmn.xml.names import BPMN
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 
 from orgflow_ir.model import (
     Artifact,

@@ -9,8 +9,8 @@ from orgflow.backends.n8n.format.compiled_workflow import read_base
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
-from orgflow.backends.n8n.merge.merge import merge_workflows
 from orgflow.backends.n8n.merge.merge_outcome import Merged
+from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
 from orgflow.backends.n8n.node_types.workflow_calls import rewrite_calls
 from orgflow.backends.n8n.server.address_keys import without_keys
 from orgflow.backends.n8n.server.deploy.deployment_plan import Problem, Step, is_as_compiled

@@ -17,7 +17,7 @@ from cli_cases import Ran
 from orgflow import cli
 from orgflow.backends.n8n.format import merge_base
 from orgflow.backends.n8n.format.identity import read_map
-from orgflow.backends.n8n.merge.merge import merge_workflows
+from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
 from orgflow.backends.n8n.server.deploy.deployment_plan import is_as_compiled
 from verify_edits import node, pasted, renamed, without
 

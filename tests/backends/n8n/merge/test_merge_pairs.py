@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from merge_pairs import CHANGES, EDITS, ORDER, Drawn, Edit, expected, lost, of
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.merge.merge import merge_workflows
+from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
 from orgflow.backends.n8n.verify.reference import compile_references
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compilation.reading import select_frontend

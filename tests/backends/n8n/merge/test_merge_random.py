@@ -18,7 +18,7 @@ from merge_cases import (
     wires,
 )
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
-from orgflow.backends.n8n.merge.merge import _Merge, merge_workflows
+from orgflow.backends.n8n.merge.three_way_merge import _Merge, merge_workflows
 from orgflow.backends.n8n.verify.reference import compile_references
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compilation.reading import load_model

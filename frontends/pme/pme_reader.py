@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from orgflow.frontends.pme.rules import (
+from orgflow.frontends.pme.pme_rules import (
     LostReference,
     MissingKey,
     RepeatedId,

@@ -28,8 +28,8 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnknownElement,
     UnknownReference,
 )
+from orgflow.frontends.bpmn.xml.bpmn_names import BPMN, ELEMENTS, FLOW_NODES, XSI
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
-from orgflow.frontends.bpmn.xml.names import BPMN, ELEMENTS, FLOW_NODES, XSI
 from orgflow.frontends.xml.tree import XmlElement, element_label
 from orgflow.frontends.xml.tree import describe_element as describe_element
 

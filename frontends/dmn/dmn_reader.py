@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from orgflow.frontends.dmn.columns import column_type, convert_cell, engine_of
+from orgflow.frontends.dmn.dmn_names import NAMESPACES
 from orgflow.frontends.dmn.flowable import in_feel, output_in_feel
-from orgflow.frontends.dmn.names import NAMESPACES
 from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
 from orgflow.frontends.xml.tree import XmlElement
 
