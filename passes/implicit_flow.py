@@ -145,15 +145,11 @@ def _check_scope(scope: Scope, ctx: PassContext) -> None:
             continue
         into, out = graph.flows_in(node.id), graph.flows_out(node.id)
         if not isinstance(node, Gateway):
-            if len(into) > 1:
-                _fake_join(node, into, ctx)
-            plain = [f for f in out if f.condition is None and not f.default]
-            if len(plain) > 1:
-                _report_split(node, plain, ctx)
+            _check_joins_and_splits(node, into, out, ctx)
         if loose or is_handler(node):
             continue
         dead = reported is not None and node.id not in reported  # OF111 reports it
-        if not into and not out and not dead and not is_compensation_event(node):
+        if not (into or out or dead or is_compensation_event(node)):
             ctx.emit(
                 Disconnected,
                 f"no flow touches {ctx.name(node)}",
@@ -174,6 +170,17 @@ def _check_scope(scope: Scope, ctx: PassContext) -> None:
                 element=node,
                 help="add an end event after it",
             )
+
+
+def _check_joins_and_splits(
+    node: ModelNode, into: list[Flow], out: list[Flow], ctx: PassContext
+) -> None:
+    """Several flows into or out of a step or an event."""
+    if len(into) > 1:
+        _fake_join(node, into, ctx)
+    plain = [f for f in out if f.condition is None and not f.default]
+    if len(plain) > 1:
+        _report_split(node, plain, ctx)
 
 
 def _needs_way_in(node: ModelNode) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, assert_never
 
 from orgflow.passes.dead_ends import is_compensation_event
@@ -163,52 +164,72 @@ def _check_scope(scope: Scope, ctx: PassContext) -> None:
     started = ctx.analysis(Wiring, scope).has_starts
     ended = any(isinstance(n, Event) and n.position == "end" for n in scope.nodes)
     if not started and reached and (ended or isinstance(scope, Process)) and not never_begun(scope):
-        first = [ctx.name(n) for n in scope.nodes if n.id in reached and not graph.into[n.id]]
-        ctx.emit(
-            NoStart,
-            f"{ctx.name(scope)} has {'an end event but ' if ended else ''}no start event; "
-            f"it begins with {_list_names(first)}",
-            element=scope,
-            help="add a start event",
-            severity=Severity.WARNING if ended else None,
-        )
-    for node in scope.nodes:
-        if isinstance(node, Gateway) and node.id in reached and not graph.out[node.id]:
-            named = ctx.analysis(Namer, scope).name(node.id)
-            waits = node.gateway_kind == "event"
-            events = "connect it to the events that it waits for"
-            ctx.emit(
-                LooseGateway,
-                f"{named} has no outgoing flow: a run that reaches it "
-                + ("waits there indefinitely" if waits else "ends there"),
-                element=node,
-                help=f"{events if waits else 'add its outgoing flows'}, or put an end event in "
-                "its place",
-                severity=Severity.ERROR if waits else None,
-            )
+        first = [n for n in scope.nodes if n.id in reached and not graph.into[n.id]]
+        _report_missing_start(scope, first, ended, ctx)
+    for gateway in _loose_gateways(scope, graph, reached):
+        _report_loose_gateway(gateway, scope, ctx)
     dead = [n for n in scope.nodes if n.id not in reached and not _stands_apart(n, graph)]
     if never_begun(scope):
         return  # OF127 tells why
     for island in _list_islands(dead, graph):
-        if any(cancels_nothing(n, scope.nodes) or waits_in_vain(n, scope) for n in island):
-            continue  # OF123 or OF125 tells why
-        if any(
-            is_compensation_event(graph.nodes[a.source]) for n in island for a in graph.into[n.id]
-        ):
-            continue  # OF140 tells why
-        entries = [n for n in island if not graph.into[n.id]]
-        if entries and all(_switched_off(n) for n in entries):
-            continue  # somebody switched it off, and what follows with it
-        island = [n for n in island if not _switched_off(n)]
-        if not island:
-            continue
-        ctx.emit(
-            NeverRuns,
-            f"{_list_names([ctx.name(n) for n in island])} never "
-            f"{'runs' if len(island) == 1 else 'run'}: no path leads there from a start event",
-            element=island[0],
-            help="add a flow to it, or remove the unreachable steps",
-        )
+        steps = _unexplained_steps(island, scope, graph)
+        if steps:
+            ctx.emit(
+                NeverRuns,
+                f"{_list_names([ctx.name(n) for n in steps])} never "
+                f"{'runs' if len(steps) == 1 else 'run'}: no path leads there from a start event",
+                element=steps[0],
+                help="add a flow to it, or remove the unreachable steps",
+            )
+
+
+def _report_missing_start(
+    scope: Scope, first: list[ModelNode], ended: bool, ctx: PassContext
+) -> None:
+    ctx.emit(
+        NoStart,
+        f"{ctx.name(scope)} has {'an end event but ' if ended else ''}no start event; "
+        f"it begins with {_list_names([ctx.name(n) for n in first])}",
+        element=scope,
+        help="add a start event",
+        severity=Severity.WARNING if ended else None,
+    )
+
+
+def _loose_gateways(scope: Scope, graph: ControlFlow, reached: frozenset[str]) -> Iterator[Gateway]:
+    """Gateways that a run comes to and that lead nowhere."""
+    for node in scope.nodes:
+        if isinstance(node, Gateway) and node.id in reached and not graph.out[node.id]:
+            yield node
+
+
+def _report_loose_gateway(node: Gateway, scope: Scope, ctx: PassContext) -> None:
+    named = ctx.analysis(Namer, scope).name(node.id)
+    waits = node.gateway_kind == "event"
+    events = "connect it to the events that it waits for"
+    ctx.emit(
+        LooseGateway,
+        f"{named} has no outgoing flow: a run that reaches it "
+        + ("waits there indefinitely" if waits else "ends there"),
+        element=node,
+        help=f"{events if waits else 'add its outgoing flows'}, or put an end event in its place",
+        severity=Severity.ERROR if waits else None,
+    )
+
+
+def _unexplained_steps(
+    island: list[ModelNode], scope: Scope, graph: ControlFlow
+) -> list[ModelNode]:
+    """The steps of an island that no other finding and nobody who switched them off explains."""
+    if any(cancels_nothing(n, scope.nodes) or waits_in_vain(n, scope) for n in island):
+        return []  # OF123 or OF125 tells why
+    sources = (graph.nodes[arc.source] for n in island for arc in graph.into[n.id])
+    if any(map(is_compensation_event, sources)):
+        return []  # OF140 tells why
+    entries = [n for n in island if not graph.into[n.id]]
+    if entries and all(map(_switched_off, entries)):
+        return []  # somebody switched it off, and what follows with it
+    return [n for n in island if not _switched_off(n)]
 
 
 def _switched_off(node: ModelNode) -> bool:

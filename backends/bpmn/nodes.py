@@ -77,30 +77,50 @@ def _write_binding(w: Writer, node: Task, tag: str, depth: int) -> tuple[Pairs, 
 
     What an engine's extensions in `extra` say is said there.
     """
-    b, kind = node.binding, node.task_type
-    if b is None:
+    binding = node.binding
+    if binding is None:
         return [], [], True
     kept = _states_binding(node.extra)
-    shown = isinstance(b, Script) and (b.language == "feel" or b.by == run_by(w.engine))
-    if isinstance(b, Script) and not shown:
+    if isinstance(binding, Script) and not _is_shown(binding, w):
         return [], [], False
-    if isinstance(b, Script) and kind == "script" and (kept or _is_plain(b)):
-        if b.code is None and b.language is None:
-            return [], [], kept
-        if _kept_script(node.extra):
-            return [], [], True
-        children = []
-        if b.code is not None and not _has_script(node.extra, b.code):
-            children = [w.leaf(tag, "script", b.code, depth)]
-        return [("scriptFormat", b.language)], children, True
-    if isinstance(b, Worker) and b.code is None and b.target and (kept or _is_plain(b)):
-        names = [name for name, _ in b.parameters]
-        if b.by == "operation" and kind in _BY_OPERATION and names in ([], ["implementation"]):
-            operation: Pairs = [("operationRef", b.target)]
-            return [*b.parameters, *operation], [], True
-        if b.by == "implementation" and kind in _BY_IMPLEMENTATION and not names:
-            return [("implementation", b.target)], [], True
-    return [], [], kept
+    if not isinstance(binding, Script | Worker) or not (kept or _is_plain(binding)):
+        return [], [], kept
+    if isinstance(binding, Script) and node.task_type == "script":
+        return _write_script(w, node, binding, tag, depth, kept=kept)
+    attributes = _worker_attributes(node, binding) if isinstance(binding, Worker) else []
+    return attributes, [], bool(attributes) or kept
+
+
+def _is_shown(script: Script, w: Writer) -> bool:
+    """Whether BPMN's own elements for a script mean the same to the engine of the file."""
+    return script.language == "feel" or script.by == run_by(w.engine)
+
+
+def _write_script(
+    w: Writer, node: Task, script: Script, tag: str, depth: int, *, kept: bool
+) -> tuple[Pairs, list[Child], bool]:
+    """See `_write_binding`: of a script task. `kept`: extensions state the binding."""
+    if script.code is None and script.language is None:
+        return [], [], kept
+    if _kept_script(node.extra):
+        return [], [], True
+    children = []
+    if script.code is not None and not _has_script(node.extra, script.code):
+        children = [w.leaf(tag, "script", script.code, depth)]
+    return [("scriptFormat", script.language)], children, True
+
+
+def _worker_attributes(node: Task, worker: Worker) -> Pairs:
+    """The attributes that name an operation or an implementation; empty where none can."""
+    if worker.code is not None or not worker.target:
+        return []
+    names = [name for name, _ in worker.parameters]
+    kind = node.task_type
+    if worker.by == "operation" and kind in _BY_OPERATION and names in ([], ["implementation"]):
+        return [*worker.parameters, ("operationRef", worker.target)]
+    if worker.by == "implementation" and kind in _BY_IMPLEMENTATION and not names:
+        return [("implementation", worker.target)]
+    return []
 
 
 def _is_plain(b: Script | Worker) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from orgflow.backends.bpmn.format import child_rank
@@ -75,6 +76,23 @@ def read_data_associations(r: Reading, owner: XmlElement, name: str) -> list[Dat
     return [_read_association(r, node, name) for node in association_nodes]
 
 
+def _is_plain_assignment(assignment: XmlElement, ends: Mapping[str, XmlElement]) -> bool:
+    """Whether an assignment has nothing but the texts of its two ends."""
+    return (
+        not assignment.attrs
+        and len(assignment.children) == len(ends) == 2
+        and all(not end.attrs and not end.children for end in ends.values())
+    )
+
+
+def _is_empty_end(elements: list[XmlElement], r: Reading) -> bool:
+    """Whether an input ends at a placeholder: it ends at nothing, but the schema wants an end."""
+    if len(elements) != 1:
+        return False
+    end = r.ids.get(elements[0].text.strip())
+    return end is not None and end.local == "property" and is_placeholder(end)
+
+
 def _read_association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
     args = r.base(node, frozenset(("id",)), _ASSOCIATION_CHILDREN)
     parts: dict[str, list[XmlElement]] = {local: [] for local in _ASSOCIATION_CHILDREN}
@@ -87,16 +105,14 @@ def _read_association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
     if other is not None:
         r.known(node, other, None, "data object")
     kept = [*(parts["targetRef"] if inward else parts["sourceRef"]), *outer[1:]]
-    placeholder = r.ids.get(kept[0].text.strip()) if inward and len(kept) == 1 else None
-    if placeholder is not None and placeholder.local == "property" and is_placeholder(placeholder):
-        kept = []  # it ends at nothing: the schema wants an end
+    if inward and _is_empty_end(kept, r):
+        kept = []
     mapping = []
     for assignment in parts["assignment"]:
         ends = {c.local: c for c in assignment.children if c.ns == BPMN}
         pair = [ends[end].text.strip() if end in ends else "" for end in ("from", "to")]
         mapping.append((pair[0], pair[1]))
-        plain = all(not e.attrs and not e.children for e in ends.values())
-        if assignment.attrs or len(assignment.children) != 2 or len(ends) != 2 or not plain:
+        if not _is_plain_assignment(assignment, ends):
             kept.append(assignment)
     transformations = parts["transformation"]
     if transformations:

@@ -277,44 +277,43 @@ def single_expression(
     return value, tuple((c.tag, r.document.standalone(c)) for c in rest)
 
 
-def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
-    """Arguments of a start, intermediate, boundary or end event (BPMN 2.0.2, 10.5)."""
-    local = node.local
-    args = r.base(node, _EVENT_ATTRIBUTES[local], _EVENT_CHILDREN)
-    definitions: list[EventDefinition] = []
-    definition_elements: list[XmlElement] = []
+def _definition_elements(r: Reading, node: XmlElement, args: dict[str, Any]) -> list[XmlElement]:
+    """The definitions inside an event, and those of the document that it refers to. A reference to
+    nothing is reported and kept in `args`."""
+    elements: list[XmlElement] = []
     for child in node.children:
         if child.ns != BPMN:
             continue
         if child.local in EVENT_DEFINITIONS:
-            definitions.append(_read_definition(r, child))
-            definition_elements.append(child)
+            elements.append(child)
         elif child.local == "eventDefinitionRef":
             name = r.resolve(child.text)
             target = r.event_definitions.get(name or "")
             if target is None:
                 r.known(node, name, r.event_definitions, "event definition")
                 args["extra"] += ((child.tag, r.document.standalone(child)),)
-                continue
-            r.used_definitions.add(name or "")
-            definitions.append(_read_definition(r, target))
-            definition_elements.append(target)
+            else:
+                r.used_definitions.add(name or "")
+                elements.append(target)
+    return elements
+
+
+def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
+    """Arguments of a start, intermediate, boundary or end event (BPMN 2.0.2, 10.5)."""
+    local = node.local
+    args = r.base(node, _EVENT_ATTRIBUTES[local], _EVENT_CHILDREN)
+    elements = _definition_elements(r, node, args)
+    definitions = [_read_definition(r, element) for element in elements]
     args["definitions"] = tuple(definitions)
-    if len(definition_elements) == 1 and definitions[0].kind == "message" and local in _SENDING:
-        args["binding"] = read_sending(r, node, definition_elements[0])
-    if (
-        len(definition_elements) == 1
-        and definitions[0].kind in ("message", "signal")
-        and local in _CATCHING
-    ):
-        args["binding"] = read_catching(r, node)
-    if (
-        len(definition_elements) == 1
-        and definitions[0].kind == "error"
-        and local in _CATCHING_ERRORS
-    ):
-        args["binding"] = read_catching_error(r, node, definition_elements[0])
-    if not definition_elements and local == "startEvent":
+    if len(elements) == 1:
+        kind = definitions[0].kind
+        if kind == "message" and local in _SENDING:
+            args["binding"] = read_sending(r, node, elements[0])
+        if kind in ("message", "signal") and local in _CATCHING:
+            args["binding"] = read_catching(r, node)
+        if kind == "error" and local in _CATCHING_ERRORS:
+            args["binding"] = read_catching_error(r, node, elements[0])
+    elif not elements and local == "startEvent":
         args["binding"] = read_start_form(r, node)
     attrs = node.attrs
     if "parallelMultiple" in attrs and "parallelMultiple" in _EVENT_ATTRIBUTES[local]:

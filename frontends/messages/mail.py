@@ -5,7 +5,7 @@ from __future__ import annotations
 import email.message
 import email.utils
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from email.errors import MessageError
 from email.header import decode_header
@@ -141,19 +141,9 @@ def _read_messages(
     parsed: email.message.Message, file: str, line: int, depth: int
 ) -> Iterator[Message | BrokenMessage]:
     fields = _read_fields(parsed)
-    texts, alternatives, htmls, attachments, inner, unread = _read_content(parsed)
-    marked = ""
-    plain = "\n".join(texts)
-    if alternatives and len(plain) < _APOLOGY and "html" in plain.lower():
-        shown, marked_there = html_text("\n".join(alternatives))
-        if len(shown) + len(marked_there) > len(plain):  # else the author writes about HTML
-            plain, marked = shown, marked_there
-    if htmls:
-        shown, marked_there = html_text("\n".join(htmls))
-        if not plain.strip() or _adds_words(
-            shown, plain
-        ):  # else it should be marked as an alternative
-            plain, marked = f"{plain}\n{shown}".strip(), f"{marked}\n{marked_there}".strip()
+    content = _read_content(parsed)
+    inner, unread = content.inner, content.unread
+    plain, marked = _visible_text(content)
     if len(plain) > MAX_TEXT:
         unread.append(f"has a text of more than {MAX_TEXT:,} characters; the rest is left out")
     body, quoted, signature = split_quotes(plain[:MAX_TEXT])
@@ -161,38 +151,30 @@ def _read_messages(
         quoted = f"{quoted}\n{marked}".strip()
     none = [""]
     senders = read_people(fields.get("from", none)[0] or fields.get("sender", none)[0])
-    receivers: dict[str, Person] = {}
-    for name in ("to", "cc", "bcc"):
-        for value in fields.get(name, ()):
-            for person in read_people(value):
-                receivers.setdefault(person.key, person)
+    receivers = _read_receivers(fields)
     subject = " ".join(_decode_header(fields.get("subject", none)[0]).split())
     stated = fields.get("date", none)[0]
-    date = _read_date(stated) or _read_date(fields.get("received", none)[0].rpartition(";")[2])
+    received = fields.get("received", none)[0].rpartition(";")[2]
+    date = _read_date(stated) or _read_date(received)
     if date is None and stated.strip():
-        shown = " ".join(_make_readable(stated).split())
-        unread.append(f"has a date that cannot be read: {shown[:60]!r}")
-    references = dict.fromkeys(
-        id_match
-        for name in ("references", "in-reply-to")
-        for value in fields.get(name, ())
-        for id_match in _IDS.findall(value)
-    )
+        unread.append(f"has a date that cannot be read: {_short_text(stated)!r}")
+    references = _read_references(fields)
     own = _IDS.search(fields.get("message-id", none)[0])
     sender = senders[0] if senders else None
-    id_ = own.group(1) if own else content_id(sender.key if sender else "", stated, subject, body)
+    key = sender.key if sender is not None else None
+    id_ = own.group(1) if own else content_id(key or "", stated, subject, body)
     yield Message(
         id=id_,
         date=date,
         channel="email",
         sender=sender,
-        receivers=tuple(p for p in receivers.values() if sender is None or p.key != sender.key),
+        receivers=tuple(person for person in receivers.values() if person.key != key),
         subject=subject,
         body=body,
         quoted=quoted[:MAX_TEXT],
         signature=signature,
         references=tuple(r for r in references if r != id_),
-        attachments=tuple(attachments),
+        attachments=tuple(content.attachments),
         file=file,
         line=line,
     )
@@ -203,6 +185,46 @@ def _read_messages(
         yield BrokenMessage(file, line, reason, kept=True)
     for mail in inner:
         yield from _read_messages(mail, file, line, depth + 1)
+
+
+def _short_text(value: str) -> str:
+    return " ".join(_make_readable(value).split())[:60]
+
+
+def _visible_text(content: _Content) -> tuple[str, str]:
+    """The text of a mail as its receiver sees it, and what in it is marked as a quote."""
+    marked = ""
+    plain = "\n".join(content.texts)
+    if content.alternatives and len(plain) < _APOLOGY and "html" in plain.lower():
+        shown, marked_there = html_text("\n".join(content.alternatives))
+        if len(shown) + len(marked_there) > len(plain):  # else the author writes about HTML
+            plain, marked = shown, marked_there
+    if content.htmls:
+        shown, marked_there = html_text("\n".join(content.htmls))
+        # Otherwise it should be marked as an alternative.
+        if not plain.strip() or _adds_words(shown, plain):
+            plain, marked = f"{plain}\n{shown}".strip(), f"{marked}\n{marked_there}".strip()
+    return plain, marked
+
+
+def _read_receivers(fields: Mapping[str, list[str]]) -> dict[str, Person]:
+    """Everybody that a mail is for, by key."""
+    receivers: dict[str, Person] = {}
+    for name in ("to", "cc", "bcc"):
+        for value in fields.get(name, ()):
+            for person in read_people(value):
+                receivers.setdefault(person.key, person)
+    return receivers
+
+
+def _read_references(fields: Mapping[str, list[str]]) -> dict[str, None]:
+    """The ids of the mails that a mail answers, each once, in order."""
+    return dict.fromkeys(
+        id_match
+        for name in ("references", "in-reply-to")
+        for value in fields.get(name, ())
+        for id_match in _IDS.findall(value)
+    )
 
 
 class _Kind(NamedTuple):
@@ -270,86 +292,133 @@ class _Content(NamedTuple):
 
 
 def _read_content(parsed: email.message.Message) -> _Content:
-    texts: list[str] = []
-    htmls: list[tuple[int, str]] = []
-    attachments: list[Attachment] = []
-    inner: list[email.message.Message] = []
-    others: list[str] = []  # invitations, and texts that stand for the mail's where it has none
-    unread: list[str] = []
-    stack = [(parsed, 0)]  # with the number of the alternative that a part is in
-    numbers = count(1)
-    plain: set[int] = set()  # alternatives with a plain text
-    while stack:
-        part, number = stack.pop()
-        stated = part.get("Content-Type")
-        sort = _kind_of(part, stated)
-        kind = sort.type
+    """The parts of a mail, each where it belongs."""
+    return _ContentReader().read(parsed)
+
+
+class _ContentReader:
+    """Sorts the parts of one mail: its texts, its attachments, other mails, what is not read."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.htmls: list[tuple[int, str]] = []
+        """Each with the number of the alternative that it is in, 0 for none."""
+        self.attachments: list[Attachment] = []
+        self.inner: list[email.message.Message] = []
+        self.others: list[str] = []
+        """Invitations, and texts that stand for the mail's where it has none."""
+        self.unread: list[str] = []
+        self.with_plain_text: set[int] = set()
+        """The numbers of alternatives that have a plain text."""
+        self._numbers = count(1)
+        self._parts: list[tuple[email.message.Message, int]] = []
+
+    def read(self, parsed: email.message.Message) -> _Content:
+        """All parts in their order; a part can bring others."""
+        self._parts.append((parsed, 0))
+        while self._parts:
+            self._read_part(*self._parts.pop())
+        return self._choose_texts()
+
+    def _read_part(self, part: email.message.Message, number: int) -> None:
+        sort = _kind_of(part, part.get("Content-Type"))
         payload = part.get_payload()
-        if kind == "message/rfc822" and isinstance(payload, list) and _is_encoded(part):
+        if sort.type == "message/rfc822" and isinstance(payload, list) and _is_encoded(part):
             payload = [_PARSER.parsebytes(_decoded_mail(part))]
-        if kind == "message/rfc822" and isinstance(payload, list) and payload:
-            mail = payload[0]
-            if isinstance(mail, email.message.Message):
-                inner.append(mail)
-                title = _read_header(mail, "Subject") or "message"
-                attachments.append(Attachment(_read_filename(part) or f"{title}.eml", kind))
-            continue
-        if isinstance(payload, list):
-            if kind == "multipart/alternative":
-                number = number or next(numbers)
+        if sort.type == "message/rfc822" and isinstance(payload, list) and payload:
+            self._attach_mail(part, payload[0], sort.type)
+        elif isinstance(payload, list):
+            if sort.type == "multipart/alternative":
+                number = number or next(self._numbers)
             parts = (p for p in reversed(payload) if isinstance(p, email.message.Message))
-            stack.extend((p, number) for p in parts)
-            continue
-        disposition = str(part.get("Content-Disposition") or "").lower()
-        if kind.startswith("multipart/"):  # it states a boundary that it does not have
-            texts.append(_part_text(part, _kind_in(part)))
-            continue
+            self._parts.extend((p, number) for p in parts)
+        elif sort.type.startswith("multipart/"):  # it states a boundary that it does not have
+            self.texts.append(_part_text(part, _kind_in(part)))
+        elif not self._open_signed(part, sort.type, number):
+            self._read_leaf(part, sort, number)
+
+    def _attach_mail(self, part: email.message.Message, mail: object, kind: str) -> None:
+        if isinstance(mail, email.message.Message):
+            self.inner.append(mail)
+            title = _read_header(mail, "Subject") or "message"
+            self.attachments.append(Attachment(_read_filename(part) or f"{title}.eml", kind))
+
+    def _open_signed(self, part: email.message.Message, kind: str, number: int) -> bool:
+        """Whether a part was a signed mail, whose content is read in its place."""
         if kind in _SIGNED_OR_ENCRYPTED:
             signed = signed_content(_bytes_of(part))
             if signed is not None:
-                stack.append((_PARSER.parsebytes(signed), number))
-                continue
-            unread.append(_ENCRYPTED)
+                self._parts.append((_PARSER.parsebytes(signed), number))
+                return True
+            self.unread.append(_ENCRYPTED)
         if kind == "application/pgp-encrypted":
-            unread.append(_ENCRYPTED)
-        name = _read_filename(part) if disposition or "name" in str(stated) else ""
+            self.unread.append(_ENCRYPTED)
+        return False
+
+    def _read_leaf(self, part: email.message.Message, sort: _Kind, number: int) -> None:
+        """A part without others: a text of the mail or an attachment, and what it says besides."""
+        kind = sort.type
+        disposition = str(part.get("Content-Disposition") or "").lower()
+        has_name = disposition or "name" in str(part.get("Content-Type"))
+        name = _read_filename(part) if has_name else ""
+        is_attached = disposition.startswith("attachment")
         if kind in ("text/plain", "text/html") and not (
             name or disposition.lstrip().startswith("attachment")
         ):
-            text = _part_text(part, sort)
-            if kind == "text/html":
-                htmls.append((number, text))
-            else:
-                texts.append(text)
-                plain.update((number,) if number and text.strip() else ())
-        elif name or disposition.startswith("attachment") or not kind.startswith("multipart/"):
+            self._add_text(_part_text(part, sort), kind, number)
+        else:
             size = len(part.get_payload(decode=True) or b"")
-            attachments.append(Attachment(name or kind, kind, size))
-        if kind == "text/calendar":
-            others.append(_invitation_text(_part_text(part, sort)))
-        elif kind.startswith("text/") and not disposition.startswith("attachment"):
-            text = _part_text(part, sort)
-            if kind == "text/html":
-                text = html_text(text)[0]
-            others.append(_ENRICHED.sub("", text) if kind == "text/enriched" else text)
+            self.attachments.append(Attachment(name or kind, kind, size))
+        if kind == "text/calendar" or (kind.startswith("text/") and not is_attached):
+            self.others.append(_stand_in_text(part, sort))
         elif kind in _WINMAIL or name.lower() == "winmail.dat":
-            tnef = read_tnef(_bytes_of(part))
-            attachments += (
-                Attachment(text_of(file_name)) for file_name in (tnef[1] if tnef else ())
-            )
-            others.append(text_of(tnef[0]) if tnef else "")
-            if not others[-1]:
-                unread.append(_IN_OUTLOOKS_FORM)
-    shown = [html for _, html in htmls]
-    if not any(text.strip() for text in (*texts, *shown)):
-        texts += others
-    if any(text.strip() for text in (*texts, *shown)):
-        unread.clear()
-    if any(_PGP in text for text in texts):
-        unread.append(_ENCRYPTED)
-    alternatives = [html for number, html in htmls if number in plain]
-    others = [html for number, html in htmls if number not in plain]
-    return _Content(texts, alternatives, others, attachments, inner, unread[:1])
+            self._open_winmail(part)
+
+    def _add_text(self, text: str, kind: str, number: int) -> None:
+        if kind == "text/html":
+            self.htmls.append((number, text))
+            return
+        self.texts.append(text)
+        if number and text.strip():
+            self.with_plain_text.add(number)
+
+    def _open_winmail(self, part: email.message.Message) -> None:
+        """The text and the files inside an attachment in Outlook's own form."""
+        tnef = read_tnef(_bytes_of(part))
+        self.attachments += (Attachment(text_of(name)) for name in (tnef[1] if tnef else ()))
+        self.others.append(text_of(tnef[0]) if tnef else "")
+        if not self.others[-1]:
+            self.unread.append(_IN_OUTLOOKS_FORM)
+
+    def _choose_texts(self) -> _Content:
+        shown = [html for _, html in self.htmls]
+        if not any(text.strip() for text in (*self.texts, *shown)):
+            self.texts += self.others
+        if any(text.strip() for text in (*self.texts, *shown)):
+            self.unread.clear()
+        if any(_PGP in text for text in self.texts):
+            self.unread.append(_ENCRYPTED)
+        return _Content(
+            self.texts,
+            [html for number, html in self.htmls if number in self.with_plain_text],
+            [html for number, html in self.htmls if number not in self.with_plain_text],
+            self.attachments,
+            self.inner,
+            self.unread[:1],
+        )
+
+
+def _stand_in_text(part: email.message.Message, sort: _Kind) -> str:
+    """A text that stands for that of a mail without one: an invitation, a text of another kind."""
+    text = _part_text(part, sort)
+    match sort.type:
+        case "text/calendar":
+            return _invitation_text(text)
+        case "text/html":
+            return html_text(text)[0]
+        case "text/enriched":
+            return _ENRICHED.sub("", text)
+    return text
 
 
 def _adds_words(shown: str, plain: str) -> bool:
@@ -503,25 +572,14 @@ def _parse_people(value: str) -> list[Person]:
         value = _ENCODED_NAME.sub(_quoted_name, value)
     if "mailto:" in value:  # as Outlook writes it
         value = _MAILTO.sub(r"<\1>", value)
-    only = _BARE.fullmatch(value)
-    if only:
-        return [Person("", only.group(1))]
-    match = _ADDRESS.fullmatch(value)
-    if match:
-        return [_build_person(match.group(1), match.group(2))]
-    spelled = _SPELLED.fullmatch(value)
-    if spelled:
-        return [_build_person(spelled[3] or "", f"{spelled[1]}@{spelled[2]}")]
+    person = _read_single(value)
+    if person is not None:
+        return [person]
     if not _MARKS_OF_ADDRESSES.search(value):  # names alone, of which the rules keep a word each
         names = value.split(";" if ";" in value else ",")
         return [_build_person(name, "") for name in names if name.strip()]
-    pairs = email.utils.getaddresses([value])
-    if not any(any(pair) for pair in pairs) or not all(
-        _BARE.fullmatch(address) for _, address in pairs if "@" in address
-    ):  # a header that breaks the rules
-        pairs = _ANY_ADDRESS.findall(value) or _names_before_addresses(value)
     persons = []
-    for name, address in pairs:
+    for name, address in _split_addresses(value):
         if "@" in address or name:
             persons.append(_build_person(name, address if "@" in address else ""))
         elif address and address.lower() not in ("undisclosed-recipients", "recipients"):
@@ -534,6 +592,27 @@ _SPELLED = re.compile(r"(\S+) at (\S+\.\w+)(?: \(([^()]+)\))?")
 _MARKS_OF_ADDRESSES = re.compile(r'[@<>":()\\]')
 _MAILTO = re.compile(r"[\[<]mailto:([^\s<>\[\]]+)[\]>]")
 _STRAY_ADDRESS = re.compile(r"[\[(<]?([^\s<>,;:()\[\]\"]+@[^\s<>,;:()\[\]\"]+)[\])>]?")
+
+
+def _read_single(value: str) -> Person | None:
+    """The person of a header that has one address only; `None` for every other header."""
+    if only := _BARE.fullmatch(value):
+        return Person("", only[1])
+    if match := _ADDRESS.fullmatch(value):
+        return _build_person(match[1], match[2])
+    if spelled := _SPELLED.fullmatch(value):
+        return _build_person(spelled[3] or "", f"{spelled[1]}@{spelled[2]}")
+    return None
+
+
+def _split_addresses(value: str) -> list[tuple[str, str]]:
+    """Names with addresses in a list of several."""
+    pairs = email.utils.getaddresses([value])
+    if not any(any(pair) for pair in pairs) or not all(
+        _BARE.fullmatch(address) for _, address in pairs if "@" in address
+    ):  # a header that breaks the rules
+        return _ANY_ADDRESS.findall(value) or _names_before_addresses(value)
+    return pairs
 
 
 def _names_before_addresses(value: str) -> list[tuple[str, str]]:

@@ -60,11 +60,7 @@ class UnknownMessages(ValueError):
 def format_of(path: str) -> str:
     """The format of a file or a folder. Raises `UnknownMessages`, `OSError`."""
     if os.path.isdir(path):
-        if is_maildir(path):
-            return "maildir"
-        if is_slack(path):
-            return "slack"
-        raise UnknownMessages(f"{path} is neither a Maildir nor a Slack export")
+        return _folder_format(path)
     suffix = os.path.splitext(path)[1].lower()
     known = _SUFFIXES.get(suffix)
     if known and known not in ("eml", "jsonl"):
@@ -88,7 +84,25 @@ def format_of(path: str) -> str:
         )
     if head.startswith(b"From "):
         return "mbox"
-    text = text_of(head)
+    text_format = _text_format(path, suffix, text_of(head))
+    if text_format is None:
+        raise UnknownMessages(
+            f"the format of {path} cannot be determined from its suffix and content"
+        )
+    return text_format
+
+
+def _folder_format(path: str) -> str:
+    """The format of a folder. Raises `UnknownMessages`."""
+    if is_maildir(path):
+        return "maildir"
+    if is_slack(path):
+        return "slack"
+    raise UnknownMessages(f"{path} is neither a Maildir nor a Slack export")
+
+
+def _text_format(path: str, suffix: str, text: str) -> str | None:
+    """The format of a file that begins with `text`; `None` where nothing shows it."""
     if text.lstrip("\ufeff").startswith("WEBVTT"):
         return "transcript"
     if is_whatsapp(text):
@@ -96,23 +110,29 @@ def format_of(path: str) -> str:
     if is_zoom(text):
         return "zoom"
     if text.lstrip("\ufeff \r\n\t")[:1] in ("{", "["):
-        if suffix == ".json" and os.path.getsize(path) <= MAX_JSON:
-            data = _read_json(path)
-            if is_teams(data):
-                return "teams"
-            if isinstance(data, list):
-                return "jsonl"
-        first = text.lstrip("\ufeff").splitlines()[0]
-        try:
-            json.loads(first)
-        except ValueError:
-            pass  # no JSON lines
-        else:
-            return "jsonl"
-    if any(line.lower().startswith(("from:", "received:", "return-path:", "message-id:"))
-           for line in text.splitlines()[:30]):  # fmt: skip
+        json_format = _json_format(path, suffix, text)
+        if json_format is not None:
+            return json_format
+    headers = ("from:", "received:", "return-path:", "message-id:")
+    if any(line.lower().startswith(headers) for line in text.splitlines()[:30]):
         return "eml"
-    raise UnknownMessages(f"the format of {path} cannot be determined from its suffix and content")
+    return None
+
+
+def _json_format(path: str, suffix: str, text: str) -> str | None:
+    """The format of a file that begins like JSON; `None` where it is neither a known value nor
+    JSON lines. Raises `UnknownMessages` for a file with the suffix of JSON that is none."""
+    if suffix == ".json" and os.path.getsize(path) <= MAX_JSON:
+        data = _read_json(path)
+        if is_teams(data):
+            return "teams"
+        if isinstance(data, list):
+            return "jsonl"
+    try:
+        json.loads(text.lstrip("\ufeff").splitlines()[0])
+    except ValueError:
+        return None  # no JSON lines
+    return "jsonl"
 
 
 def read_messages(

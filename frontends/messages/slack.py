@@ -298,6 +298,28 @@ def _part_markup(part: Mapping[str, Any]) -> str:
     return html.escape(str(plain), quote=False)
 
 
+def _message_markup(entry: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The text of a message in Slack's markup, and the attachments that repeat other messages."""
+    attached = entry.get("attachments")
+    attached = attached if isinstance(attached, list) else []
+    text = str(entry.get("text") or "")
+    repeated = [attachment for attachment in attached if text and _repeats_message(attachment)]
+    texts = [text] if text else list(_block_texts(entry.get("blocks")))
+    more = _attachment_texts([attachment for attachment in attached if attachment not in repeated])
+    # An attachment may have the same text as the message.
+    own = [attached_text for attached_text in more if attached_text not in text]
+    return "\n".join([*texts, *own]), repeated
+
+
+def _find_sender(entry: Mapping[str, Any], names: _Names) -> Person | None:
+    """Who wrote a message: a user of the export, or a name that stands in the message."""
+    user = str(entry.get("user") or entry.get("bot_id") or "")
+    profile = entry.get("user_profile") or {}
+    bot = entry.get("bot_profile") or {}
+    name = profile.get("real_name") or entry.get("username") or bot.get("name") or user
+    return names.users.get(user) or (Person(str(name)) if name else None)
+
+
 def _read_message(
     entry: dict[str, Any],
     channel: str,
@@ -316,29 +338,15 @@ def _read_message(
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         yield BrokenMessage(where, 0, f"contains a message without a time: ts {entry.get('ts')!r}")
         return
-    attached = entry.get("attachments")
-    attached = attached if isinstance(attached, list) else []
-    text = str(entry.get("text") or "")
-    repeated = [attachment for attachment in attached if text and _repeats_message(attachment)]
-    texts = [text] if text else list(_block_texts(entry.get("blocks")))
-    more = _attachment_texts([attachment for attachment in attached if attachment not in repeated])
-    text = "\n".join(
-        [*texts, *(attached_text for attached_text in more if attached_text not in text)]
-    )  # or both are the same
-    user = str(entry.get("user") or entry.get("bot_id") or "")
-    profile = entry.get("user_profile") or {}
-    bot = entry.get("bot_profile") or {}
-    name = profile.get("real_name") or entry.get("username") or bot.get("name") or user
-    sender = names.users.get(user) or (Person(str(name)) if name else None)
+    text, repeated = _message_markup(entry)
+    sender = _find_sender(entry, names)
     mentioned = re.findall(r"<@(\w+)", text)
     wanted = [*mentioned, *(members if len(members) <= 8 else ())]
     persons = {p.key: p for who in wanted if (p := names.users.get(who)) is not None}
     if sender is not None:
         persons.pop(sender.key, None)
     thread = str(entry.get("thread_ts") or "")
-    files = [
-        f for f in entry.get("files") or () if isinstance(f, dict) and f.get("mode") != "tombstone"
-    ]  # fmt: skip
+    files = _list_files(entry)
     body = _plain_text(text, names)
     if not body and not files:
         yield BrokenMessage(where, 0, f"`{entry['ts']}` has neither text nor files")
@@ -354,10 +362,18 @@ def _read_message(
         quoted=_plain_text("\n".join(_attachment_texts(repeated)), names),
         thread=f"slack:{channel}:{thread}" if thread else "",
         references=(f"slack:{channel}:{thread}",) if thread and thread != entry["ts"] else (),
-        attachments=tuple(
-            Attachment(str(f.get("name") or "file"), str(f.get("mimetype") or ""),
-                       int(f.get("size") or 0))
-            for f in files
-        ),
+        attachments=files,
         file=where,
-    )  # fmt: skip
+    )
+
+
+def _list_files(entry: Mapping[str, Any]) -> tuple[Attachment, ...]:
+    """The files of a message that are still there."""
+    files = (f for f in entry.get("files") or () if isinstance(f, dict))
+    return tuple(
+        Attachment(
+            str(f.get("name") or "file"), str(f.get("mimetype") or ""), int(f.get("size") or 0)
+        )
+        for f in files
+        if f.get("mode") != "tombstone"
+    )

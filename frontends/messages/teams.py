@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -265,16 +265,39 @@ def _read_message(
 def _build_message(
     entry: dict[str, Any], file: str, root: str, group: str, id_: str, date: datetime
 ) -> Message:
-    body = entry.get("body") or {}
-    text = str(body.get("content") or "") if isinstance(body, dict) else str(body or "")
-    is_html = isinstance(body, dict) and body.get("contentType") == "html"
-    rich = _read_rich(text) if is_html else _Rich(text.strip())
+    rich = _read_body(entry.get("body") or {})
     attached = [a for a in entry.get("attachments") or () if isinstance(a, dict)]
     text = rich.body or "\n".join(_card_texts(attached))
     quoted = dict(_answered_messages(attached))
     answered = root or str(entry.get("replyToId") or "")
     answers = dict.fromkeys(answer for answer in (answered, *rich.answers, *quoted) if answer)
     sender = _read_person(entry.get("from"))
+    return Message(
+        id=f"{group}:{id_}",
+        date=date,
+        channel="chat",
+        sender=sender,
+        receivers=_mentioned_people(entry, sender),
+        subject=str(entry.get("subject") or ""),
+        body=text.strip(),
+        thread=f"{group}:{answered or id_}" if answered or "channelIdentity" in entry else "",
+        quoted="\n".join(part for part in (rich.quoted, *quoted.values()) if part),
+        references=tuple(f"{group}:{answer}" for answer in answers),
+        attachments=(*map(Attachment, rich.files), *_attached_files(attached)),
+        file=file,
+    )
+
+
+def _read_body(body: object) -> _Rich:
+    """The body of a message: a text, or an object with a text and its kind."""
+    if not isinstance(body, dict):
+        return _Rich(str(body).strip())
+    text = str(body.get("content") or "")
+    return _read_rich(text) if body.get("contentType") == "html" else _Rich(text.strip())
+
+
+def _mentioned_people(entry: Mapping[str, Any], sender: Person | None) -> tuple[Person, ...]:
+    """The people that a message names with `@`, without its sender."""
     mentioned = {
         p.key: p
         for m in entry.get("mentions") or ()
@@ -282,27 +305,15 @@ def _build_message(
     }
     if sender is not None:
         mentioned.pop(sender.key, None)
-    return Message(
-        id=f"{group}:{id_}",
-        date=date,
-        channel="chat",
-        sender=sender,
-        receivers=tuple(mentioned.values()),
-        subject=str(entry.get("subject") or ""),
-        body=text.strip(),
-        thread=f"{group}:{answered or id_}" if answered or "channelIdentity" in entry else "",
-        quoted="\n".join(part for part in (rich.quoted, *quoted.values()) if part),
-        references=tuple(f"{group}:{answer}" for answer in answers),
-        attachments=(
-            *map(Attachment, rich.files),
-            *(
-                Attachment(str(a.get("name") or "file"), str(a.get("contentType") or ""))
-                for a in attached
-                if a.get("contentType") != "messageReference" and not _is_card(a)
-            ),
-        ),
-        file=file,
-    )
+    return tuple(mentioned.values())
+
+
+def _attached_files(attached: Iterable[dict[str, Any]]) -> Iterator[Attachment]:
+    """Attachments that are files: neither quoted messages nor cards."""
+    for attachment in attached:
+        kind = attachment.get("contentType")
+        if kind != "messageReference" and not _is_card(attachment):
+            yield Attachment(str(attachment.get("name") or "file"), str(kind or ""))
 
 
 def _read_person(value: Any) -> Person | None:

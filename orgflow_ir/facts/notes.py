@@ -3,7 +3,7 @@ a note or comment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from orgflow_ir.facts.collect import (
@@ -66,14 +66,8 @@ def keep(
     """
     source = ctx.source or model
     facts = ctx.analysis(collect, source)
-    about: dict[str, list[Statement]] = {}
-    long = False
-    for scope in model.scopes():
-        for node in scope.nodes:
-            long = long or len(node.doc) > MOST_DOCUMENTATION
-            of = _stands_for(node, source, ctx) if isinstance(node, Opaque) else node
-            if isinstance(of, (Task, CallActivity, Event)) and of.binding is not None:
-                about[node.id] = list(binding_statements(of))
+    about = _bound_statements(model, source, ctx)
+    long = any(len(n.doc) > MOST_DOCUMENTATION for scope in model.scopes() for n in scope.nodes)
     whole = {process.id: list(facts.whole.get(process.id, ())) for process in model.processes}
     names = facts.lanes if lanes else {}
     if not (about or long or facts.about or names or any(whole.values())):
@@ -81,34 +75,61 @@ def keep(
     owners = _map_owners(model)
     work = {n.id for s in source.scopes() for n in s.nodes if not isinstance(n, Event | Gateway)}
     for element, lane in names.items():
-        if element in owners and element in work:
+        if element in owners.keys() & work:
             about.setdefault(owners[element], []).append(Statement(PERFORMER, "lane", lane))
     elements = ctx.analysis(elements_by_id, source) if facts.about else {}
+    _sort_statements(facts, owners, elements, about, whole)
+    if model is not source and whole:
+        whole[next(iter(whole))] += _lost_documentation(source, owners)
+    cut = _Cut()
+    processes = tuple(_with_facts(p, about, whole.get(p.id, ()), cut) for p in model.processes)
+    acted_on = {**_acted_repetitions(source, model)}
+    for statements_by_element in (
+        _acted_mappings(source, model),
+        _listener_statements(source, facts, listeners, ctx),
+    ):
+        for id, about_it in statements_by_element.items():
+            acted_on[id] = acted_on.get(id, frozenset()) | about_it
+    _report_facts(source, facts, lanes, where, cut, ctx, acted_on)
+    return model.replace(processes=processes)
+
+
+def _bound_statements(model: Model, source: Model, ctx: PassContext) -> dict[str, list[Statement]]:
+    """What the bindings of a model state, by the node."""
+    about: dict[str, list[Statement]] = {}
+    for scope in model.scopes():
+        for node in scope.nodes:
+            of = _stands_for(node, source, ctx) if isinstance(node, Opaque) else node
+            if isinstance(of, (Task, CallActivity, Event)) and of.binding is not None:
+                about[node.id] = list(binding_statements(of))
+    return about
+
+
+def _sort_statements(
+    facts: Facts,
+    owners: Mapping[str, str],
+    elements: Mapping[str, Element],
+    about: dict[str, list[Statement]],
+    whole: dict[str, list[Statement]],
+) -> None:
+    """Add the facts about an element to those of the node that stands for it (`about`), or of its
+    process (`whole`) where nothing stands for it, since it was rewritten."""
     for process, by_element in facts.about.items():
         for id, statements in by_element.items():
             if id in owners:
                 about.setdefault(owners[id], []).extend(statements)
-            elif process in whole:  # rewritten, so that nothing stands for it
+            elif process in whole:
                 label = one_line(elements[id].label)
                 whole[process] += (f._replace(label=f"{label}, {f.label}") for f in statements)
-    if model is not source:
-        for scope in source.scopes():
-            for node in scope.nodes:
-                if node.doc.strip() and node.id not in owners and whole:
-                    label = f"documentation of {one_line(node.label)}"
-                    fact = Statement(DOCUMENTATION, label, one_line(node.doc))
-                    whole[next(iter(whole))].append(fact)
-    cut = _Cut()
-    processes = tuple(_with_facts(p, about, whole.get(p.id, ()), cut) for p in model.processes)
-    acted_on = {**_acted_repetitions(source, model)}
-    for found_on in (
-        _acted_mappings(source, model),
-        _listener_statements(source, facts, listeners, ctx),
-    ):
-        for id, about_it in found_on.items():
-            acted_on[id] = acted_on.get(id, frozenset()) | about_it
-    _report_facts(source, facts, lanes, where, cut, ctx, acted_on)
-    return model.replace(processes=processes)
+
+
+def _lost_documentation(source: Model, owners: Mapping[str, str]) -> Iterator[Statement]:
+    """The documentation of nodes of the source that no node of the model stands for."""
+    for scope in source.scopes():
+        for node in scope.nodes:
+            if node.doc.strip() and node.id not in owners:
+                label = f"documentation of {one_line(node.label)}"
+                yield Statement(DOCUMENTATION, label, one_line(node.doc))
 
 
 def _stands_for(stub: Opaque, source: Model, ctx: PassContext) -> Element | None:

@@ -317,6 +317,24 @@ def _ends_early(
 ) -> Iterator[str]:
     """Events that would end other branches, and ends that cannot be told from each other."""
     concurrency = ctx.analysis(Concurrency, graph)
+    yield from _early_ends(sub, scope, graph, model, ctx)
+    if _one_end(graph, concurrency):
+        return
+    for node in _exit_nodes(graph):
+        for flow in graph.flows_in(node.id):
+            if flow.source in concurrency.beside(flow.source):
+                source = ctx.name(graph.nodes[flow.source])
+                yield f"{source} may run twice at the same time, and both runs end it"
+        kept = isinstance(node, Event) and (node.definitions or node.name.strip())
+        if kept and len(graph.flows_in(node.id)) > 1:
+            yield f"several branches end at {ctx.name(node)}"
+
+
+def _early_ends(
+    sub: SubProcess, scope: Scope, graph: ControlFlow, model: Model, ctx: PassContext
+) -> Iterator[str]:
+    """Events that would end other branches, or throw several things."""
+    concurrency = ctx.analysis(Concurrency, graph)
     for node in graph.nodes.values():
         if not isinstance(node, Event) or node.position not in ("throw", "end"):
             continue
@@ -330,16 +348,6 @@ def _ends_early(
         if others:
             what = _work_in(others, graph, ctx)
             yield f"{ctx.name(node)} ends it while {what} may be active"
-    if _one_end(graph, concurrency):
-        return
-    for node in _exit_nodes(graph):
-        for flow in graph.flows_in(node.id):
-            if flow.source in concurrency.beside(flow.source):
-                source = ctx.name(graph.nodes[flow.source])
-                yield f"{source} may run twice at the same time, and both runs end it"
-        kept = isinstance(node, Event) and (node.definitions or node.name.strip())
-        if kept and len(graph.flows_in(node.id)) > 1:
-            yield f"several branches end at {ctx.name(node)}"
 
 
 # -- what is in it -----------------------------------------------------------------------------
@@ -593,39 +601,24 @@ def handler_obstacles(
     if len(starts) != 1 or len(definitions) != 1 or definitions[0].kind not in _THROWN:
         yield ""
         return
-    inner = next((n for n in handler.nodes if isinstance(n, SubProcess)), None)
-    if inner is not None:
-        yield f"{ctx.name(inner)} in it stays its own process"
-    if any(True for _ in _thrown_events(handler)):
-        yield "it throws something itself"
-    if any(map(_is_undoing, handler.nodes)):
-        yield "it contains compensation"
-    nesting = nesting_of(scope, model)
-    here = _thrown_to(handler, scope, nesting)
-    everywhere = [d for d in nesting.thrown_in(scope) if nesting.matches(definitions[0], d)]
-    calls = _throwing_calls(definitions[0], scope, nesting)
-    called = [p for p in map(nesting.process_called, calls) if p is not None]
-    from_calls = [
-        d
-        for process in {p.id: p for p in called}.values()
-        for d in nesting.thrown_in(process)
-        if nesting.matches(definitions[0], d)
-    ]
-    if definitions[0].kind == "error" and (from_calls or not everywhere):
-        yield from _why_not_from_steps(starts[0], scope, model, ctx, handler)
-    elif not everywhere:
-        yield "nothing throws its event"
-    if everywhere and definitions[0].kind == "escalation" and from_calls:
-        yield f"it catches an escalation of the process that {ctx.name(calls[0])} calls"
-    elif len(here) + len(from_calls) != len(everywhere):
-        yield "its event is thrown in a part that stays its own process"
+    yield from _handler_content_obstacles(handler, ctx)
+    here = _thrown_to(handler, scope, nesting_of(scope, model))
+    yield from _unseen_throws(handler, starts[0], here, scope, model, ctx)
     yield from _never_reached(handler, scope, model, ctx)
+    yield from _branch_obstacles(handler, starts[0], here, scope, ctx)
+
+
+def _branch_obstacles(
+    handler: SubProcess, start: Event, here: Sequence[Event], scope: Scope, ctx: PassContext
+) -> Iterator[str]:
+    """Branches that are active beside the events that an event sub-process catches (`here`), or
+    beside an end in it that ends all of it."""
     concurrency = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope))
     for event in here:
         others = [n for n in concurrency.beside(event.id) if n != handler.id]
-        if event.position == "throw" and starts[0].interrupting:
+        if event.position == "throw" and start.interrupting:
             yield f"{ctx.name(event)} is not the last step of the scope that it ends"
-        if others and starts[0].interrupting:
+        if others and start.interrupting:
             yield f"other branches may be active when {ctx.name(event)} ends them"
         elif event.id in others and _has_join(ctx.analysis(ControlFlow, handler)):
             yield "it may be active twice at the same time, and its branches would be confused"
@@ -633,6 +626,47 @@ def handler_obstacles(
     for node in filter(_is_terminate_event, handler.nodes):
         if ctx.analysis(Concurrency, inside).beside(node.id):
             yield f"{ctx.name(node)} ends it while something else in it may be active"
+
+
+def _handler_content_obstacles(handler: SubProcess, ctx: PassContext) -> Iterator[str]:
+    """What an event sub-process contains that cannot stand in the scope around it."""
+    inner = next((n for n in handler.nodes if isinstance(n, SubProcess)), None)
+    if inner is not None:
+        yield f"{ctx.name(inner)} in it stays its own process"
+    if any(True for _ in _thrown_events(handler)):
+        yield "it throws something itself"
+    if any(map(_is_undoing, handler.nodes)):
+        yield "it contains compensation"
+
+
+def _unseen_throws(
+    handler: SubProcess,
+    start: Event,
+    here: Sequence[Event],
+    scope: Scope,
+    model: Model,
+    ctx: PassContext,
+) -> Iterator[str]:
+    """Why what an event sub-process catches is not thrown by events of its scope alone (`here`)."""
+    nesting = nesting_of(scope, model)
+    definition = start.definitions[0]
+    everywhere = [d for d in nesting.thrown_in(scope) if nesting.matches(definition, d)]
+    calls = _throwing_calls(definition, scope, nesting)
+    called = [p for p in map(nesting.process_called, calls) if p is not None]
+    from_calls = [
+        d
+        for process in {p.id: p for p in called}.values()
+        for d in nesting.thrown_in(process)
+        if nesting.matches(definition, d)
+    ]
+    if definition.kind == "error" and (from_calls or not everywhere):
+        yield from _why_not_from_steps(start, scope, model, ctx, handler)
+    elif not everywhere:
+        yield "nothing throws its event"
+    if everywhere and definition.kind == "escalation" and from_calls:
+        yield f"it catches an escalation of the process that {ctx.name(calls[0])} calls"
+    elif len(here) + len(from_calls) != len(everywhere):
+        yield "its event is thrown in a part that stays its own process"
 
 
 def _thrown_to(handler: SubProcess, scope: Scope, nesting: Nesting) -> list[Event]:

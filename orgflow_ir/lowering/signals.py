@@ -46,6 +46,17 @@ class Around(NamedTuple):
     scope: Scope
 
 
+def _holding_scope(caught: Event, at: Scope, model: Model) -> Scope | None:
+    """The scope from which an event catches: the sub-process that it is attached to, or the one
+    around its event sub-process `at`; `None` for every other event."""
+    if caught.position == "boundary":
+        host = next((n for n in at.nodes if n.id == caught.attached_to), None)
+        return host if isinstance(host, SubProcess) and host.loop is None else None
+    if caught.position == "start" and isinstance(at, SubProcess) and at.flavour == "event":
+        return next((s for s in model.scopes() if any(n is at for n in s.nodes)), None)
+    return None
+
+
 def signal_around(model: Model) -> Around | None:
     """The one signal of a model, where all its throws are within the scope of the only event that
     catches it; `None` where there is another signal, or an escalation, which the event would catch,
@@ -65,14 +76,8 @@ def signal_around(model: Model) -> Around | None:
     names = {d.ref or d.name for e, _ in (*catching, *throwing) for d in e.definitions}
     if len(catching) != 1 or not throwing or len(names) != 1:
         return None
-    caught, at = catching[0]
-    holder: Scope | None = None
-    if caught.position == "boundary":
-        holder = next((n for n in at.nodes if n.id == caught.attached_to), None)  # type: ignore[assignment]
-        if not isinstance(holder, SubProcess) or holder.loop is not None:
-            return None
-    elif caught.position == "start" and isinstance(at, SubProcess) and at.flavour == "event":
-        holder = next((s for s in model.scopes() if any(n is at for n in s.nodes)), None)
+    at = catching[0][1]
+    holder = _holding_scope(*catching[0], model)
     if holder is None:
         return None
     inside = [s for s in _list_scopes(holder) if s is not at]

@@ -120,6 +120,11 @@ def _binding_parts(binding: AnyBinding) -> Iterator[Statement]:
             yield from _field_statements(binding, describe_implementation(binding))
         case _:
             assert_never(binding)
+    yield from _common_statements(binding)
+
+
+def _common_statements(binding: AnyBinding) -> Iterator[Statement]:
+    """The parts that every kind of binding may have."""
     what = describe_implementation(binding)
     for parameter in binding.inputs:
         yield Statement("input mappings", f"input {parameter.name}", _parameter_text(parameter))

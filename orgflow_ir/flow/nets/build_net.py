@@ -38,6 +38,16 @@ def lower_scope(
     return _Lowering(wiring or Wiring(scope), bodies, ending, mute, ghosts).run()
 
 
+_PLAIN_BODY = Body()
+"""The body of an activity of which nothing is known: it completes."""
+
+
+def _cuts_activity(node: ModelNode) -> bool:
+    """Whether a boundary event ends its activity."""
+    assert isinstance(node, Event)
+    return node.interrupting or any(d.kind in ("error", "cancel") for d in node.definitions)
+
+
 class _Lowering:
     def __init__(
         self,
@@ -313,65 +323,71 @@ class _Lowering:
         """Boundary events: X after the activity; a non-interrupting one may run beside it. Returns
         the node that the normal ways leave, -1 where the activity is never done."""
         net, wiring = self.net, self.wiring
-        beside: list[int] = []
-        cutting: list[int] = []
         armed = set(wiring.armed(i, body))
-        for b in around:
-            event = wiring.nodes[b]
-            assert isinstance(event, Event)
-            ends = event.interrupting or any(
-                d.kind in ("error", "cancel") for d in event.definitions
-            )
-            (cutting if ends else beside).append(b)
-        if beside:
-            fork = at
-            net.kind[fork] = "A"
-            at = net.node("X", node.id)
-            net.arc(fork, at)
-            for b in beside:
-                maybe = net.node("X", node.id)
-                net.aside.add(maybe)
-                net.arc(fork, maybe)
-                arc = net.arc(maybe, self.entry[b])
-                net.by_event.add(arc)
-                if b not in armed:
-                    net.ghosts.add(arc)
-                net.arc(maybe, VOID)
-        completes = body is None or body.completes
-        escapes = body is not None and body.escapes
-        normal = at
-        holds = body is not None and body.holds
-        if cutting or escapes or holds or not completes:
-            for b in cutting:
-                arc = net.arc(at, self.entry[b])
-                net.by_event.add(arc)
-                if b not in armed:
-                    net.ghosts.add(arc)
-            if escapes and not self.mute:
-                net.arc(at, TERM)
-            wait = net.node("X", node.id) if holds else -1
-            if holds:
-                net.arc(at, wait)
-                net.never.add(wait)
-                net.held.add(wait)
-                if self.ghosts:  # what waits in it is still on its way out
-                    for b in cutting:
-                        arc = net.arc(wait, self.entry[b])
-                        net.by_event.add(arc)
-                        net.ghosts.add(arc)
-            if not completes and net.ghosts.issuperset(net.outs[at]):
-                net.never.add(at)
-                net.held.add(at)
-            if not completes and not self.ghosts:
-                return -1
-            normal = net.node("X", node.id)
-            arc = net.arc(at, normal)
-            if not completes:
-                net.ghosts.add(arc)
-            if holds and self.ghosts:
-                net.ghosts.add(net.arc(wait, normal))
-                normal = self._add_split(normal, node)
+        cutting = [b for b in around if _cuts_activity(wiring.nodes[b])]
+        if len(cutting) < len(around):
+            beside = [b for b in around if b not in cutting]
+            at = self._fork_beside(node, at, beside, armed)
+        body = body or _PLAIN_BODY
+        completes, escapes, holds = body.completes, body.escapes, body.holds
+        if not (cutting or escapes or holds or not completes):
+            return at
+        # 1. Each interrupting event takes the token out of the activity.
+        for b in cutting:
+            self._event_arc(at, b, ghost=b not in armed)
+        # 2. What escapes the body ends the scope around it.
+        if escapes and not self.mute:
+            net.arc(at, TERM)
+        # 3. A body that may wait for ever keeps its token, or lets only ghosts out.
+        wait = self._hold_token(node, at, cutting) if holds else -1
+        if not completes and net.ghosts.issuperset(net.outs[at]):
+            net.never.add(at)
+            net.held.add(at)
+        if not completes and not self.ghosts:
+            return -1
+        # 4. The normal way out, which only ghosts take where the body is never done.
+        normal = net.node("X", node.id)
+        arc = net.arc(at, normal)
+        if not completes:
+            net.ghosts.add(arc)
+        if holds and self.ghosts:
+            net.ghosts.add(net.arc(wait, normal))
+            normal = self._add_split(normal, node)
         return normal
+
+    def _event_arc(self, source: int, event: int, *, ghost: bool) -> None:
+        """An arc to a boundary event; a `ghost` one is never taken by a token of a run."""
+        arc = self.net.arc(source, self.entry[event])
+        self.net.by_event.add(arc)
+        if ghost:
+            self.net.ghosts.add(arc)
+
+    def _fork_beside(self, node: ModelNode, fork: int, beside: list[int], armed: set[int]) -> int:
+        """Events that do not interrupt may each run once beside the activity, or not at all.
+        Returns the node of the activity itself."""
+        net = self.net
+        net.kind[fork] = "A"
+        at = net.node("X", node.id)
+        net.arc(fork, at)
+        for b in beside:
+            maybe = net.node("X", node.id)
+            net.aside.add(maybe)
+            net.arc(fork, maybe)
+            self._event_arc(maybe, b, ghost=b not in armed)
+            net.arc(maybe, VOID)
+        return at
+
+    def _hold_token(self, node: ModelNode, at: int, cutting: list[int]) -> int:
+        """The node at which a token waits for ever."""
+        net = self.net
+        wait = net.node("X", node.id)
+        net.arc(at, wait)
+        net.never.add(wait)
+        net.held.add(wait)
+        if self.ghosts:  # what waits in it is still on its way out
+            for b in cutting:
+                self._event_arc(wait, b, ghost=True)
+        return wait
 
     def _add_split(self, merge: int, node: ModelNode) -> int:
         """A node after `merge` from which ways may part: one node of a net either waits for all its

@@ -169,13 +169,8 @@ class _Analyser:
         return done
 
     def _judge_scope(self, scope: Scope) -> bool:
-        nesting, thrown = self.nesting, self.thrown
-        bodies: dict[str, Body] = {}
-        for node in scope.nodes:
-            if node.kind == "sub-process" or node.kind == "call-activity":
-                body = self._summarise_body(scope, node)
-                if body is not None:
-                    bodies[node.id] = body
+        thrown = self.thrown
+        bodies = self._summarise_bodies(scope)
         events = len(self.nesting.scopes) > 1 or bodies
         ending = thrown.ending(scope) if events or self.nesting.around else frozenset()
         ghosts = bool(bodies) and has_shut_flow(scope, bodies) and has_inclusive_join(scope)
@@ -191,15 +186,33 @@ class _Analyser:
             done = verdict.clean or bool(verdict.done)
         else:
             done = self.memory.completes(scope, bodies, ending, ghosts, self.max_states)
-        for node in scope.nodes:  # an event that interrupts everything ends in its own way
-            if isinstance(node, SubProcess) and node.flavour == "event" and not done:
-                done = self.completed.get(node.id, True) and any(
-                    event_interrupts(s)
-                    and (not nesting.throws_itself(s, scope) or node.id in thrown.fired)
-                    for s in starts_of(node)
-                )
+        done = done or self._is_ended_by_handler(scope)
         self.completed[scope.id] = done
         return done
+
+    def _is_ended_by_handler(self, scope: Scope) -> bool:
+        """Whether an event sub-process that interrupts a scope completes in its place."""
+        for node in scope.nodes:
+            if not isinstance(node, SubProcess) or node.flavour != "event":
+                continue
+            fired = node.id in self.thrown.fired
+            interrupts = any(
+                event_interrupts(start) and (fired or not self.nesting.throws_itself(start, scope))
+                for start in starts_of(node)
+            )
+            if interrupts and self.completed.get(node.id, True):
+                return True
+        return False
+
+    def _summarise_bodies(self, scope: Scope) -> dict[str, Body]:
+        """What the sub-processes and called processes of a scope do, by their node."""
+        bodies: dict[str, Body] = {}
+        for node in scope.nodes:
+            if node.kind == "sub-process" or node.kind == "call-activity":
+                body = self._summarise_body(scope, node)
+                if body is not None:
+                    bodies[node.id] = body
+        return bodies
 
     def _summarise_body(self, scope: Scope, node: SubProcess | CallActivity) -> Body | None:
         if isinstance(node, SubProcess):
@@ -234,24 +247,20 @@ class _Analyser:
         verdict = self.verdicts[id(scope)]
         if not verdict.faults and not verdict.masked:
             return
-        from orgflow_ir.flow.soundness.counterexamples import Shower
-
-        if self.shower is None:
-            self.shower = Shower(self.nesting, self.nets, self.make_game)
-        shower = self.shower
-        ended = {
-            k: self.nesting.ended_by(scope, k == "livelock")
-            for k in {f.kind for f in (*verdict.faults, *verdict.masked)} | {"leftover"}
-        }
+        shower = self.shower = self.shower or self._make_shower()
+        kinds = {f.kind for f in (*verdict.faults, *verdict.masked)} | {"leftover"}
+        ended = {kind: self.nesting.ended_by(scope, kind == "livelock") for kind in kinds}
         doubtful = {n.id for v in self.verdicts.values() for n, _ in v.net.doubtful}
         order = {n.id: i for i, n in enumerate(scope.nodes)}
         reported: set[tuple[str, str]] = set()
         net = verdict.net
         outer = self.nesting.chain(scope)[:-1]
         before = any(any(f.scope is s for s in outer) for f in self.faults)
+        undecided = before and not all(self.verdicts[id(s)].decided for s in outer)
         faults, masked = verdict.faults, verdict.masked
         if not self._is_entered(scope):
             faults, masked = [], [*masked, *faults]
+        # 1. Faults of runs, each shown on the token game; the first of each kind and element.
         for item in sorted(faults, key=lambda f: order.get(net.element[f.join], -1)):
             fault = _place_fault(scope, net, item, ended[item.kind])
             if (fault.kind, fault.element) in reported:
@@ -260,40 +269,65 @@ class _Analyser:
             if fault.ended_by is None and fault.kind != "unsync":
                 fault.ended_by = self._find_ender(scope)
             shown = not self.show or shower.show(fault, item.logs)
-            if shown and doubtful & ({fault.element} | {s.element for s in fault.trace}):
-                self.doubts.append(
-                    (scope, Doubt(fault.element, "an element with unknown effect comes first"))
-                )
-                continue
-            if shown:
-                self.faults.append(fault)
-            elif (
-                any(v.growing for v in self.verdicts.values())
-                or (before and not all(self.verdicts[id(s)].decided for s in outer))
-                or not all(self.completed.get(e, True) for e in fault.cycle)
-            ):  # it stands behind what is not followed to its end
-                fault.masked = True
-                self.masked.append(fault)
-            else:
-                self.doubts.append(
-                    (scope, Doubt(fault.element, f"no run reaches its {fault.kind}"))
-                )
+            self._sort_fault(fault, shown, doubtful, behind_undecided=undecided)
+        # 2. Faults that others mask.
         for item in masked:
             fault = _place_fault(scope, net, item, ended[item.kind])
             fault.masked = True
             if (fault.kind, fault.element) not in reported:
                 reported.add((fault.kind, fault.element))
                 self.masked.append(fault)
+        # 3. A join behind a deadlock is not named with it where it is reported itself.
         for fault in self.faults if reported else ():
             if fault.scope is scope and fault.behind:
                 fault.behind = tuple(e for e in fault.behind if ("deadlock", e) not in reported)
+        # 4. Tokens that stay behind at the end.
         if verdict.improper_log and self._is_entered(scope):
             ender = ended["leftover"] or self._find_ender(scope)
             fault = Fault("leftover", scope, net.element[verdict.improper_at], ended_by=ender)
-            if not self.show or shower.show(fault, [verdict.improper_log]):
-                self.improper.append(fault)
-            elif not any(f.scope is scope and f.ended_by for f in self.faults):
-                self.doubts.append((scope, Doubt(fault.element, "no run to its end was found")))
+            shown = not self.show or shower.show(fault, [verdict.improper_log])
+            self._sort_leftover(fault, shown)
+
+    def _sort_leftover(self, fault: Fault, shown: bool) -> None:
+        """Tokens that stay behind are proved, in doubt, or follow from another fault."""
+        scope = fault.scope
+        if shown:
+            self.improper.append(fault)
+        elif not any(f.scope is scope and f.ended_by for f in self.faults):
+            self.doubts.append((scope, Doubt(fault.element, "no run to its end was found")))
+
+    def _make_shower(self) -> Shower:
+        from orgflow_ir.flow.soundness.counterexamples import Shower
+
+        return Shower(self.nesting, self.nets, self.make_game)
+
+    def _sort_fault(
+        self, fault: Fault, shown: bool, doubtful: set[str], *, behind_undecided: bool
+    ) -> None:
+        """A fault is proved, masked or in doubt.
+
+        Args:
+            fault: one of the net of its scope.
+            shown: whether the game plays its run.
+            doubtful: the ids of elements with unknown effect.
+            behind_undecided: whether a scope around it has faults and is not decided.
+        """
+        scope = fault.scope
+        if shown and doubtful & ({fault.element} | {s.element for s in fault.trace}):
+            self.doubts.append(
+                (scope, Doubt(fault.element, "an element with unknown effect comes first"))
+            )
+        elif shown:
+            self.faults.append(fault)
+        elif (
+            behind_undecided
+            or any(v.growing for v in self.verdicts.values())
+            or not all(self.completed.get(e, True) for e in fault.cycle)
+        ):  # it stands behind what is not followed to its end
+            fault.masked = True
+            self.masked.append(fault)
+        else:
+            self.doubts.append((scope, Doubt(fault.element, f"no run reaches its {fault.kind}")))
 
     def _find_ender(self, scope: Scope) -> Event | None:
         """An end event that ends a scope from around it in every run in which it hangs."""
@@ -361,18 +395,18 @@ class _Analyser:
             if verdict.growing and wanted is Property.UNBOUNDED:
                 return "unknown", "no run demonstrates the fault", verdict.named
         for scope in self.nesting.scopes:
-            hints = self.verdicts[id(scope)].hints
-            shown = {_KIND[f.kind] for f in self.faults if f.scope is scope}
-            improper = wanted is Property.IMPROPER and self.verdicts[id(scope)].improper
-            if improper and not self.improper and self._is_entered(scope):
-                return "unknown", "no run demonstrates the fault", (scope.id,)
-            if self._is_entered(scope) and any(
-                _KIND[k] not in shown and (_KIND[k] is wanted or wanted is Property.STUCK)
-                for k in hints
-                if wanted is not Property.STUCK or k != "unsync"
-            ):
+            if self._is_entered(scope) and self._is_hinted_at(wanted, scope):
                 return "unknown", "no run demonstrates the fault", (scope.id,)
         return "proved", "", ()
+
+    def _is_hinted_at(self, wanted: Property, scope: Scope) -> bool:
+        """Whether the net of a scope has a fault of a kind that no run of the game shows."""
+        verdict = self.verdicts[id(scope)]
+        if wanted is Property.IMPROPER and verdict.improper and not self.improper:
+            return True
+        shown = {_KIND[f.kind] for f in self.faults if f.scope is scope}
+        hints = {_KIND[k] for k in verdict.hints if wanted is not Property.STUCK or k != "unsync"}
+        return bool(hints - shown if wanted is Property.STUCK else (hints - shown) & {wanted})
 
     def _find_dead(self) -> Verdict:
         faults = []

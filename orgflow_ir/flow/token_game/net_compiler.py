@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import assert_never
 
@@ -110,49 +110,60 @@ class _Compiler:
         handlers = self._map_handlers()
         for scope in self.net.scopes:
             self._bind_scope(scope)
+        # 1. Each node alone: its body, its boundary events, what it waits for.
         for node in self.net.nodes:
-            element = node.element
-            node.body = self._bodies.get(node.index, -1)
-            inside = self.policy.calls == "inside" and node.body < 0
-            if isinstance(element, CallActivity) and inside and element.process:
-                node.body = self.net.processes.get(element.process.rpartition(":")[2], -1)
-            if node.boundaries:
-                live = tuple(
-                    b for b in node.boundaries if "compensation" not in self.net.nodes[b].kinds()
-                )
-                for b in node.boundaries:
-                    if b not in live:
-                        node.handler = handlers.get(self.net.nodes[b].id, -1)
-                node.boundaries = live
-            node.waits = self._waits_outside(element)
-            node.race = isinstance(element, Gateway) and (
-                element.gateway_kind == "event" and not element.await_all
-            )
-            node.opens = node.waits or node.race or node.body >= 0 or bool(node.boundaries)
-            if isinstance(element, Event) and element.position == "start":
-                node.action = "start"
+            self._bind_node(node, handlers)
+        # 2. What a body or a handler has to know of the node that it belongs to.
         for node in self.net.nodes:
             if node.body >= 0:
                 self.net.holder.setdefault(node.body, node.index)
             if node.handler >= 0:
                 self.net.nodes[node.handler].handles = True
+        # 3. Messages and signals between nodes, which may make more of them wait.
         self._bind_messages()
         self._bind_near()
+        # 4. Errors and escalations: those of events inside a scope, then those of steps.
         for node in self.net.nodes:
             node.thrown_inside = self._thrown_inside(node)
         for node in self.net.nodes:
             if node.kinds() in ({"error"}, {"escalation"}):
-                steps = self._failing_steps(node)
-                throwing = self._throwing_calls(steps, node)
-                if throwing:
-                    steps = throwing  # calls and code throw it, and steps beside them do not
-                elif node.thrown_inside or node.kinds() == {"escalation"}:
-                    continue
-                node.failing = steps
-                for i in node.failing:
-                    step = self.net.nodes[i]
-                    step.caught_by = (*step.caught_by, node.index)
-                    step.opens = True
+                self._bind_failing(node)
+
+    def _bind_node(self, node: NetNode, handlers: Mapping[str, int]) -> None:
+        element = node.element
+        node.body = self._bodies.get(node.index, -1)
+        inside = self.policy.calls == "inside" and node.body < 0
+        if isinstance(element, CallActivity) and inside and element.process:
+            node.body = self.net.processes.get(element.process.rpartition(":")[2], -1)
+        if node.boundaries:
+            live = tuple(
+                b for b in node.boundaries if "compensation" not in self.net.nodes[b].kinds()
+            )
+            for b in node.boundaries:
+                if b not in live:
+                    node.handler = handlers.get(self.net.nodes[b].id, -1)
+            node.boundaries = live
+        node.waits = self._waits_outside(element)
+        node.race = isinstance(element, Gateway) and (
+            element.gateway_kind == "event" and not element.await_all
+        )
+        node.opens = node.waits or node.race or node.body >= 0 or bool(node.boundaries)
+        if isinstance(element, Event) and element.position == "start":
+            node.action = "start"
+
+    def _bind_failing(self, node: NetNode) -> None:
+        """The steps whose errors or escalations an event catches, and the event for each."""
+        steps = self._failing_steps(node)
+        throwing = self._throwing_calls(steps, node)
+        if throwing:
+            steps = throwing  # calls and code throw it, and steps beside them do not
+        elif node.thrown_inside or node.kinds() == {"escalation"}:
+            return
+        node.failing = steps
+        for i in node.failing:
+            step = self.net.nodes[i]
+            step.caught_by = (*step.caught_by, node.index)
+            step.opens = True
 
     def _bind_scope(self, scope: NetScope) -> None:
         nodes = [self.net.nodes[i] for i in scope.nodes]
@@ -238,13 +249,6 @@ class _Compiler:
                 for i in target:
                     self.net.nodes[i].needs = (*self.net.nodes[i].needs, number)
         outside = {f.target for f in self.model.message_flows if f.source not in self.net.by_id}
-        thrown = {
-            d.ref or d.name
-            for n in self.net.nodes
-            if isinstance(n.element, Event) and n.element.position in ("throw", "end")
-            for d in n.definitions
-            if d.kind == "signal"
-        }
         for node in self.net.nodes:
             if node.id in outside:
                 node.needs = ()
@@ -253,15 +257,22 @@ class _Compiler:
             node.asks = bool(node.sends and node.needs) and (
                 isinstance(node.element, Task) and node.element.task_type in _ASKING
             )
-            if isinstance(node.element, Event) and node.element.position in (
-                "start",
-                "catch",
-                "boundary",
-            ):
-                node.signals = frozenset(
-                    d.ref or d.name for d in node.definitions if d.kind == "signal"
-                )
-                node.signals &= thrown
+        self._bind_signals()
+
+    def _bind_signals(self) -> None:
+        """Events that catch a signal wait for it where the model throws it."""
+        events = [(n, n.element.position) for n in self.net.nodes if isinstance(n.element, Event)]
+        thrown = {
+            d.ref or d.name
+            for node, position in events
+            if position in ("throw", "end")
+            for d in node.definitions
+            if d.kind == "signal"
+        }
+        for node, position in events:
+            if position in ("start", "catch", "boundary"):
+                caught = {d.ref or d.name for d in node.definitions if d.kind == "signal"}
+                node.signals = frozenset(caught & thrown)
 
     def _thrown_inside(self, node: NetNode) -> bool:
         """Whether something in the scope that `node` guards throws what it catches."""
