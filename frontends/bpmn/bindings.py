@@ -719,6 +719,16 @@ def _read_performers(r: Reading, node: XmlElement) -> dict[str, str]:
     return performers
 
 
+def _all_form_fields(r: Reading, source: _Source, form: str | None) -> tuple[Field, ...]:
+    """The fields of a form: those in the task, else those of the form that it names."""
+    fields = tuple(_form_fields(source))
+    if fields or not form:
+        return fields
+    from orgflow.frontends.bpmn.forms import fields_of
+
+    return fields_of(r, form, source.node)
+
+
 def _read_form(
     r: Reading,
     source: _Source,
@@ -739,11 +749,7 @@ def _read_form(
     form = source.attribute(ACTIVITI, "formKey") or source.attribute(ACTIVITI, "formRef")
     if form is not None:
         parts["form"] = form
-    fields = tuple(_form_fields(source))
-    if not fields and parts.get("form"):
-        from orgflow.frontends.bpmn.forms import fields_of
-
-        fields = fields_of(r, parts["form"], source.node)
+    fields = _all_form_fields(r, source, parts.get("form"))
     if fields:
         parts["fields"] = fields
     rest = []
@@ -842,9 +848,11 @@ def _shown_part(expression: str) -> Iterator[tuple[str, str]]:
         yield PART, match[1]
 
 
-def _read_call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
-    """How a process is called: what goes in and out, which version, by which key."""
-    inputs, outputs = list(common.get("inputs", ())), list(common.get("outputs", ()))
+def _read_activiti_call(
+    source: _Source, inputs: list[Parameter], outputs: list[Parameter]
+) -> dict[str, Any]:
+    """What `in` and `out` elements of a call say as a whole; single variables are added to the
+    lists."""
     parts: dict[str, Any] = {}
     for element in source.all(ACTIVITI, "in"):
         if "businessKey" in element.attrs:
@@ -858,6 +866,13 @@ def _read_call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None
             parts["all_results"] = True
         else:
             outputs.append(_call_parameter(element))
+    return parts
+
+
+def _read_call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
+    """How a process is called: what goes in and out, which version, by which key."""
+    inputs, outputs = list(common.get("inputs", ())), list(common.get("outputs", ()))
+    parts = _read_activiti_call(source, inputs, outputs)
     version = (source.attribute(ACTIVITI, "calledElementVersion")
                or source.attribute(ACTIVITI, "calledElementBinding"))  # fmt: skip
     called = source.first(ZEEBE, "calledElement")

@@ -213,6 +213,26 @@ _SHOWN = ("expression", "hyperlink", "link", "headline", "headline-with-line", "
 """Types of Flowable's fields without an input."""
 
 
+def _option_names(options: object) -> list[str]:
+    """The names of options or outcomes."""
+    listed = options if isinstance(options, list) else []
+    return [_value_word(o.get("name")) for o in listed if isinstance(o, dict)]
+
+
+def _flowable_field(field: dict[str, Any], id: str, kind: str) -> Field:
+    names = _option_names(field.get("options"))
+    default = field.get("value")
+    return Field(
+        name=id,
+        label=_value_word(field.get("name")),
+        type=kind,
+        default=_value_word(default) if isinstance(default, str | int | float | bool) else None,
+        required=field.get("required") is True,
+        values=tuple((n, n) for n in names if n) if kind in _CHOSEN else (),
+        constraints=(("readonly", "true"),) if field.get("readOnly") is True else (),
+    )
+
+
 def _of_flowable(form: dict[str, Any]) -> Iterator[Field]:
     """The fields of a form definition of Flowable, and the variable that its outcome becomes."""
     fields = [field for field in form["fields"] if isinstance(field, dict)]
@@ -223,30 +243,9 @@ def _of_flowable(form: dict[str, Any]) -> Iterator[Field]:
             yield from _of_flowable({"fields": [field for c in columns for field in c]})
             continue
         kind, id = _value_word(field.get("type")), field.get("id")
-        if kind in _SHOWN or not isinstance(id, str) or not id:
-            continue
-        options = field.get("options")
-        names = [
-            _value_word(o.get("name"))
-            for o in (options if isinstance(options, list) else [])
-            if isinstance(o, dict)
-        ]
-        default = field.get("value")
-        yield Field(
-            name=id,
-            label=_value_word(field.get("name")),
-            type=kind,
-            default=_value_word(default) if isinstance(default, str | int | float | bool) else None,
-            required=field.get("required") is True,
-            values=tuple((n, n) for n in names if n) if kind in _CHOSEN else (),
-            constraints=(("readonly", "true"),) if field.get("readOnly") is True else (),
-        )
-    outcomes = form.get("outcomes")
-    names = [
-        _value_word(o.get("name"))
-        for o in (outcomes if isinstance(outcomes, list) else [])
-        if isinstance(o, dict)
-    ]
+        if kind not in _SHOWN and isinstance(id, str) and id:
+            yield _flowable_field(field, id, kind)
+    names = _option_names(form.get("outcomes"))
     key = form.get("key")
     if any(names) and isinstance(key, str):
         yield Field(

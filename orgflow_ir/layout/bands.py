@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from orgflow_ir.layout.cells import fold_spaces
 from orgflow_ir.layout.grid import Link
-from orgflow_ir.layout.layers import assign_columns, place_nodes
+from orgflow_ir.layout.layers import Placed, assign_columns, place_nodes
 from orgflow_ir.layout.places import Band
 from orgflow_ir.layout.section import Section
 from orgflow_ir.layout.text import wrap_text
@@ -79,44 +79,15 @@ def _add_rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozens
     for name, column in placed.column.items():
         part.cells[name].column = column
     if not part.lanes:
-        at = len(plan.kinds)
-        for name, row in placed.row.items():
-            part.cells[name].row = at + row
-        plan.free.update((f, at + r) for f, r in placed.free.items())
-        used = [*placed.row.values(), *placed.free.values()]
-        plan.kinds += ["cells"] * (max(used, default=-1) + 1)
-        _add_strip(plan, part.strip)
-        if not used and not part.strip:
-            plan.kinds.append("cells")
+        _add_plain_rows(plan, part, placed)
         return
-    source = {a.id: a.source for a in part.arcs}
-    target = {a.id: a.target for a in part.arcs}
     parents = {lane.parent for lane in part.lanes}
     spans: dict[str, tuple[int, int]] = {}
     for lane in part.lanes:
         if lane.id in parents:
             continue
         first = len(plan.kinds) - 1
-        items = [
-            (placed.row[n], placed.column[n], placed.reach.get(n, placed.column[n]), n, "")
-            for n in nodes
-            if part.lane_of[n] == lane.id
-        ]
-        for flow, row in placed.free.items():
-            if part.lane_of[source[flow]] == lane.id:
-                begin, end = placed.column[source[flow]], placed.column[target[flow]]
-                items.append((row, begin + 1, end - 1, "", flow))
-        rows = _compact_rows(items, part, placed.column)
-        at = len(plan.kinds)
-        for (_, _, _, name, flow), row in rows:
-            if name:
-                part.cells[name].row = at + row
-            else:
-                plan.free[flow] = at + row
-        plan.kinds += ["cells"] * (max((r for _, r in rows), default=-1) + 1)
-        _add_strip(plan, [n for n in part.strip if part.lane_of[n] == lane.id])
-        if len(plan.kinds) == at:
-            plan.kinds.append("cells")
+        _add_lane_rows(plan, part, placed, lane.id)
         plan.kinds.append("line")
         spans[lane.id] = (first, len(plan.kinds) - 1)
         _add_band(plan, lane.name, lane.id, *spans[lane.id])
@@ -125,6 +96,44 @@ def _add_rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozens
         if lane.id not in spans and inner:
             spans[lane.id] = (inner[0][0], inner[-1][1])
             _add_band(plan, lane.name, lane.id, *spans[lane.id])
+
+
+def _add_plain_rows(plan: Plan, part: Section, placed: Placed) -> None:
+    """Rows of a part without lanes, as they were placed."""
+    at = len(plan.kinds)
+    for name, row in placed.row.items():
+        part.cells[name].row = at + row
+    plan.free.update((f, at + r) for f, r in placed.free.items())
+    used = [*placed.row.values(), *placed.free.values()]
+    plan.kinds += ["cells"] * (max(used, default=-1) + 1)
+    _add_strip(plan, part.strip)
+    if not used and not part.strip:
+        plan.kinds.append("cells")
+
+
+def _add_lane_rows(plan: Plan, part: Section, placed: Placed, lane: str) -> None:
+    """Rows of the nodes and the kept ways of one lane, without those that it does not use."""
+    ends = {a.id: (a.source, a.target) for a in part.arcs}
+    items = [
+        (row, placed.column[n], placed.reach.get(n, placed.column[n]), n, "")
+        for n, row in placed.row.items()
+        if part.lane_of[n] == lane
+    ]
+    for flow, row in placed.free.items():
+        source, target = ends[flow]
+        if part.lane_of[source] == lane:
+            items.append((row, placed.column[source] + 1, placed.column[target] - 1, "", flow))
+    rows = _compact_rows(items, part, placed.column)
+    at = len(plan.kinds)
+    for (_, _, _, name, flow), row in rows:
+        if name:
+            part.cells[name].row = at + row
+        else:
+            plan.free[flow] = at + row
+    plan.kinds += ["cells"] * (max((r for _, r in rows), default=-1) + 1)
+    _add_strip(plan, [n for n in part.strip if part.lane_of[n] == lane])
+    if len(plan.kinds) == at:
+        plan.kinds.append("cells")
 
 
 _Item = tuple[int, int, int, str, str]

@@ -116,23 +116,7 @@ def _flow_shapes(
     if free is not None:
         middles.insert(0, _row_line(free))
     if not boundary:
-        if forward and ru == rv:
-            yield (_row_line(ru),)
-        if forward:
-            yield (_row_line(ru), _between_columns(cu + 1), _row_line(rv))
-            yield (_row_line(ru), _between_columns(cv), _row_line(rv))
-            if turns_in and ru != rv:
-                yield (_row_line(ru), into)
-        for middle in middles:
-            yield (
-                _row_line(ru),
-                _between_columns(cu + 1),
-                middle,
-                _between_columns(cv),
-                _row_line(rv),
-            )
-            if turns_in:
-                yield (_row_line(ru), _between_columns(cu + 1), middle, into)
+        yield from _sideways_shapes(u, v, middles, turns_in=turns_in)
     if turns_out:
         if forward and ru != rv:
             yield (down, _row_line(rv))
@@ -140,6 +124,26 @@ def _flow_shapes(
             yield (down, middle, _between_columns(cv), _row_line(rv))
             if turns_in:
                 yield (down, middle, into)
+
+
+def _sideways_shapes(
+    u: Cell, v: Cell, middles: Sequence[Line], *, turns_in: bool
+) -> Iterator[tuple[Line, ...]]:
+    """Lines out of the right side of a cell; `turns_in`: they may end at the top or bottom."""
+    cu, ru, cv, rv = u.column, u.row, v.column, v.row
+    out, into = _between_columns(cu + 1), _column_line(cv)
+    forward = cv > cu
+    if forward and ru == rv:
+        yield (_row_line(ru),)
+    if forward:
+        yield (_row_line(ru), out, _row_line(rv))
+        yield (_row_line(ru), _between_columns(cv), _row_line(rv))
+        if turns_in and ru != rv:
+            yield (_row_line(ru), into)
+    for middle in middles:
+        yield (_row_line(ru), out, middle, _between_columns(cv), _row_line(rv))
+        if turns_in:
+            yield (_row_line(ru), out, middle, into)
 
 
 def _list_channels(grid: Grid, link: Link, u: Cell, v: Cell) -> list[int]:

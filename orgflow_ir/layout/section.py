@@ -3,6 +3,7 @@ flows, and the data and text attached to nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -66,31 +67,15 @@ def flow_label(name: str) -> Block | None:
 def build_section(scope: Scope, inner: dict[str, Group]) -> Section:
     """A scope whose sub-processes are laid out already (`inner`)."""
     section = Section(scope, inner=inner)
-    events: dict[str, list[Event]] = {}
     hosts = {n.id for n in scope.nodes if not _is_boundary(n)}
     # A boundary event of nothing that is here stands by itself.
     hosts |= {n.id for n in scope.nodes if _is_boundary(n) and n.attached_to not in hosts}
-    begins = [f.source for f in scope.flows] + [a.source for a in scope.artifacts if a.source]
+    events = _attached_events(scope, hosts)
+    # 1. Cells for nodes, then the boundary events on their borders.
     for node in scope.nodes:
-        if _is_boundary(node) and node.id not in hosts:
-            events.setdefault(node.attached_to or "", []).append(node)
-    for attached in events.values():  # right ones lead to upper rows, so that no lines cross
-        attached.sort(key=lambda e: begins.index(e.id) if e.id in begins else len(begins))
-    for node in scope.nodes:
-        if node.id not in hosts:
-            continue
-        group = inner.get(node.id)
-        if group is not None:
-            cell = Cell(node.id, "box", group.width, group.height)
-        else:
-            cell = Cell(
-                node.id,
-                kind_of(node),
-                *node_size(node, host=node.id in events),
-                label=outer_label(node),
-            )
-        section.cells[node.id] = cell
-        section.spots[node.id] = Spot(node.id)
+        if node.id in hosts:
+            section.cells[node.id] = _node_cell(node, inner.get(node.id), host=node.id in events)
+            section.spots[node.id] = Spot(node.id)
     for name, attached in events.items():
         cell = section.cells[name]
         wide = cell.width
@@ -98,6 +83,7 @@ def build_section(scope: Scope, inner: dict[str, Group]) -> Section:
             section.spots[event_id] = Spot(name, dx, cell.height / 2, 18.0)
         if name in inner and cell.width > wide:
             inner[name].width = cell.width
+    # 2. Flows, and what stands beside nodes; nodes that nothing touches go into a strip.
     _inner_spots(section)
     _add_flows(section)
     _place_beside(section)
@@ -107,6 +93,26 @@ def build_section(scope: Scope, inner: dict[str, Group]) -> Section:
             section.strip.append(name)
     _assign_lanes(section)
     return section
+
+
+def _attached_events(scope: Scope, hosts: Collection[str]) -> dict[str, list[Event]]:
+    """The boundary events by the node that they are attached to: right ones lead to upper rows, so
+    that no lines cross."""
+    begins = [f.source for f in scope.flows] + [a.source for a in scope.artifacts if a.source]
+    events: dict[str, list[Event]] = {}
+    for node in scope.nodes:
+        if _is_boundary(node) and node.id not in hosts:
+            events.setdefault(node.attached_to or "", []).append(node)
+    for attached in events.values():
+        attached.sort(key=lambda e: begins.index(e.id) if e.id in begins else len(begins))
+    return events
+
+
+def _node_cell(node: Node, group: Group | None, *, host: bool) -> Cell:
+    """The cell of a node; `group` is the content of an open sub-process."""
+    if group is not None:
+        return Cell(node.id, "box", group.width, group.height)
+    return Cell(node.id, kind_of(node), *node_size(node, host=host), label=outer_label(node))
 
 
 def _is_boundary(node: Node) -> TypeGuard[Event]:
@@ -154,29 +160,9 @@ def _add_arc(section: Section, name: str, source: str, target: str, label: Block
 
 def _place_beside(section: Section) -> None:
     """Data objects and annotations above the first node they belong to, others loose."""
-    scope = section.scope
-    things: dict[str, DataObject | Artifact] = {}
-    referred = {d.ref for d in scope.data_objects if d.ref is not None}
-    for data in scope.data_objects:
-        if not (data.data_kind == "object" and data.id in referred):
-            things[data.id] = data
-    notes = [a for a in scope.artifacts if a.artifact_kind != "association"]
-    things.update((a.id, a) for a in notes)
-    ties: list[tuple[str, str, str]] = []
-    flows = {f.id: f for f in scope.flows}
-    drawn = {link.id for link in section.links}
-    pairs = [(d.id, d.source, d.target) for d in scope.data_flows]
-    pairs += [
-        (a.id, a.source or "", a.target or "")
-        for a in scope.artifacts
-        if a.artifact_kind == "association" and a.id not in drawn
-    ]
-    for name, source, target in pairs:
-        if target in things and source not in things:
-            source, target = target, source
-            section.reversed.add(name)
-        if source in things and (target in section.spots or target in flows):
-            ties.append((name, source, target))
+    things = _list_things(section.scope)
+    ties = _list_ties(section, things)
+    flows = {f.id: f for f in section.scope.flows}
     homes: dict[str, str] = {}
     for _, thing, target in ties:
         end = flows[target].source if target in flows else target
@@ -188,16 +174,57 @@ def _place_beside(section: Section) -> None:
         if name in homes:
             _put_above(section, value, section.cells[homes[name]], shelves, homes[name] in back)
         else:
-            width, height = _measure_size(value)
-            cell = Cell(name, "box", width, height)
-            block = _thing_label(value)
-            if block is not None:
-                box = (-block.width / 2, height / 2 + 3, block.width, block.height)
-                cell.parts.append(Part(name, box, label=True))
-                cell.reach(box)
-            section.cells[name] = cell
+            section.cells[name] = _thing_cell(value)
             section.spots[name] = Spot(name)
     _add_ties(section, ties, homes)
+
+
+def _list_things(scope: Scope) -> dict[str, DataObject | Artifact]:
+    """The data and annotations of a scope that are drawn: data objects by their references."""
+    referred = {d.ref for d in scope.data_objects if d.ref is not None}
+    things: dict[str, DataObject | Artifact] = {
+        data.id: data
+        for data in scope.data_objects
+        if not (data.data_kind == "object" and data.id in referred)
+    }
+    notes = [a for a in scope.artifacts if a.artifact_kind != "association"]
+    return things | {a.id: a for a in notes}
+
+
+def _list_ties(
+    section: Section, things: Mapping[str, DataObject | Artifact]
+) -> list[tuple[str, str, str]]:
+    """The lines from things to nodes or flows: id, thing, end. Notes in the section which of them
+    lead the other way."""
+    scope = section.scope
+    flows = {f.id for f in scope.flows}
+    drawn = {link.id for link in section.links}
+    pairs = [(d.id, d.source, d.target) for d in scope.data_flows]
+    pairs += [
+        (a.id, a.source or "", a.target or "")
+        for a in scope.artifacts
+        if a.artifact_kind == "association" and a.id not in drawn
+    ]
+    ties = []
+    for name, source, target in pairs:
+        if target in things and source not in things:
+            source, target = target, source
+            section.reversed.add(name)
+        if source in things and (target in section.spots or target in flows):
+            ties.append((name, source, target))
+    return ties
+
+
+def _thing_cell(value: DataObject | Artifact) -> Cell:
+    """The cell of a thing that belongs to no node, with its label below."""
+    width, height = _measure_size(value)
+    cell = Cell(value.id, "box", width, height)
+    block = _thing_label(value)
+    if block is not None:
+        box = (-block.width / 2, height / 2 + 3, block.width, block.height)
+        cell.parts.append(Part(value.id, box, label=True))
+        cell.reach(box)
+    return cell
 
 
 def _measure_size(value: DataObject | Artifact) -> tuple[float, float]:

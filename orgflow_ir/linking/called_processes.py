@@ -134,35 +134,30 @@ class Neighbours:
         own = self._own_file(file, name) if file is not None else ()
         broken: list[str] = []
         for files in (own, given, beside):
-            processes: dict[Path, FoundProcess] = {}
-            for folder, candidate in files:
-                model = self._read_holding(folder, candidate, name)
-                if model is None:
-                    continue
-                path = Path(folder.path, candidate)
-                if isinstance(model, str):
-                    broken.append(f"`{path.name}` may contain it but cannot be read: {model}")
-                else:
-                    process = next((p for p in model.processes if p.id == name and p.nodes), None)
-                    if process is not None:
-                        processes[path] = FoundProcess(process, model)
+            processes = self._read_candidates(name, files, broken)
             if processes:
-                if not _are_same(processes.values()) and file is not None:
-                    # As where the calling file is compiled alone.
-                    here = os.path.abspath(file.parent)
-                    near = {
-                        p: process_there
-                        for p, process_there in processes.items()
-                        if os.path.abspath(p.parent) == here
-                    }
-                    processes = near or processes
-                if _are_same(processes.values()):
-                    return next(iter(processes.values()))
-                names = join_listed(f"`{name}`" for name in told_apart(processes))
-                return NotFound(f"which is defined differently in {names}", several=True)
+                return _choose_process(processes, file)
         where = "this model" if file is None else "this model nor in a file next to it"
         place_text = f"which is {'neither' if file is not None else 'not'} in {where}"
         return NotFound("; ".join((place_text, *broken)))
+
+    def _read_candidates(
+        self, name: str, files: Iterable[tuple[_Folder, str]], broken: list[str]
+    ) -> dict[Path, FoundProcess]:
+        """The processes of an id in some files; why a file cannot be read is added to `broken`."""
+        processes: dict[Path, FoundProcess] = {}
+        for folder, candidate in files:
+            model = self._read_holding(folder, candidate, name)
+            if model is None:
+                continue
+            path = Path(folder.path, candidate)
+            if isinstance(model, str):
+                broken.append(f"`{path.name}` may contain it but cannot be read: {model}")
+                continue
+            process = next((p for p in model.processes if p.id == name and p.nodes), None)
+            if process is not None:
+                processes[path] = FoundProcess(process, model)
+        return processes
 
     def _given_files(self, file: Path | None, process: str) -> Iterator[tuple[_Folder, str]]:
         """The files passed to the command that may have a process, but for the one that calls it,
@@ -290,6 +285,21 @@ class Neighbours:
         if error is not None or model is None:
             return error or "it has no model"
         return model
+
+
+def _choose_process(
+    processes: dict[Path, FoundProcess], file: Path | None
+) -> FoundProcess | NotFound:
+    """The one process that several files define alike; of different ones that beside the calling
+    `file`, as where that is compiled alone."""
+    if not _are_same(processes.values()) and file is not None:
+        here = os.path.abspath(file.parent)
+        near = {p: there for p, there in processes.items() if os.path.abspath(p.parent) == here}
+        processes = near or processes
+    if _are_same(processes.values()):
+        return next(iter(processes.values()))
+    names = join_listed(f"`{name}`" for name in told_apart(processes))
+    return NotFound(f"which is defined differently in {names}", several=True)
 
 
 def _are_same(processes: Collection[FoundProcess]) -> bool:

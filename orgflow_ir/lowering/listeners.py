@@ -156,7 +156,8 @@ class _Steps:
             yield from (f.id for f in self.graph.flows_out(node))
 
     def make(self, placement: Placement) -> None:
-        """All of them."""
+        """All of them: on a flow; behind the starts and before the ends of a process; before and
+        after a node."""
         element = self.element
         match element:
             case Flow():
@@ -175,12 +176,14 @@ class _Steps:
                     f"Listener before {element.label}",
                     f"Listener after {element.label}",
                 )
+                # Before what may join tokens a task stands on each flow, and runs for each token.
                 each = isinstance(element, Gateway) and element.gateway_kind != "exclusive"
                 if each:
                     for flow in self.graph.flows_in(element.id):
                         self._put_on_flow(flow.id, placement.before, before)
                 else:
                     self._in_front(element.id, placement.before, before)
+                # An exclusive gateway decides first: tasks stand on each of its flows.
                 if isinstance(element, Gateway) and element.gateway_kind == "exclusive":
                     for flow in self.graph.flows_out(element.id):
                         self._put_on_flow(flow.id, placement.after, after)
@@ -200,6 +203,7 @@ class _Steps:
         """The element keeps the listeners that no step stands for."""
         from orgflow_ir.model.listener_data import listeners_in
 
+        # 1. Those of the binding: all but the ones that are steps now.
         left = [unexecuted.listener for unexecuted in placement.left]
         bound: list[Listener] = []
         element = self.element
@@ -209,12 +213,14 @@ class _Steps:
                 if listener in bound:  # the form of a start event has none of those of the event
                     bound.remove(listener)
             left = [*bound, *(listener for listener in left if listener not in bound)]
+        # 2. Those in extension data.
         kept = tuple(
             (key, text)
             for key, text in element.extra
             if not is_listener(key)
             or any(listener in left for listener in listeners_in(((key, text),)))
         )
+        # 3. The element as it stands by now; a flow may lead to a step of these already.
         changed = element.replace(extra=kept)
         if isinstance(changed, CallActivity | Event | Task) and changed.binding is not None:
             bound = bound if isinstance(element, Task | Event) else left

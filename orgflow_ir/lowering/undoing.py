@@ -154,18 +154,7 @@ def _plan_process(process: Process, model: Model, ctx: PassContext) -> Plan:
 
 def _unusual_parts(plan: Plan, ctx: PassContext) -> Iterator[str]:
     """What is not looked into further."""
-    users: dict[str, str] = {}
-    for activity, (handler, scope) in plan.handlers.items():
-        graph = ctx.analysis(ControlFlow, scope)
-        if handler.id in users:
-            yield f"{ctx.name(handler)} undoes several activities"
-        users[handler.id] = activity
-        if graph.flows_in(handler.id) or graph.flows_out(handler.id):
-            yield f"flows lead to {ctx.name(handler)} or out of it"
-        if any(isinstance(n, Event) and n.attached_to == handler.id for n in scope.nodes):
-            yield f"{ctx.name(handler)} has boundary events"
-        if isinstance(handler, SubProcess) and any(map(_undoes_work, _nodes_inside(handler))):
-            yield f"{ctx.name(handler)} undoes something itself"
+    yield from _unusual_handlers(plan, ctx)
     for scope in plan.process.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         for node in scope.nodes:
@@ -183,6 +172,22 @@ def _unusual_parts(plan: Plan, ctx: PassContext) -> Iterator[str]:
             reachable = {n.id for s in _scopes_around(scope, plan) for n in _nodes_inside(s)}
             if refs - reachable:
                 yield f"the work that {ctx.name(node)} compensates is not in its own scope"
+
+
+def _unusual_handlers(plan: Plan, ctx: PassContext) -> Iterator[str]:
+    """Handlers of several activities, with flows or boundary events, or that undo something."""
+    users: dict[str, str] = {}
+    for activity, (handler, scope) in plan.handlers.items():
+        graph = ctx.analysis(ControlFlow, scope)
+        if handler.id in users:
+            yield f"{ctx.name(handler)} undoes several activities"
+        users[handler.id] = activity
+        if graph.flows_in(handler.id) or graph.flows_out(handler.id):
+            yield f"flows lead to {ctx.name(handler)} or out of it"
+        if any(isinstance(n, Event) and n.attached_to == handler.id for n in scope.nodes):
+            yield f"{ctx.name(handler)} has boundary events"
+        if isinstance(handler, SubProcess) and any(map(_undoes_work, _nodes_inside(handler))):
+            yield f"{ctx.name(handler)} undoes something itself"
 
 
 def _nodes_inside(scope: Scope) -> Iterator[Node]:
@@ -204,6 +209,8 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
     """For each event that undoes something the activities that are completed when it is reached:
     the same in every state in which it is, or there is an obstacle. Returns whether the process has
     at most `MOST_STATES` states, or an obstacle is found in the first of these."""
+    # 1. Walk through all states and note, whenever a compensating event is about to be entered,
+    #    which activities are completed.
     game = Game(model, Policy(once=True))
     undoing = {node.index for node in game.net.nodes if _undoes_work(node.element)}
     handlers_by_event: dict[str, dict[str, int]] = {}
@@ -218,26 +225,26 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
             return False
         possible = game.moves(state)
         for move in possible:
-            if move.kind == "enter" and move.node.index in undoing:
-                due = _due_activities(game, state, move)
-                event = move.node.id
-                if handlers_by_event.setdefault(event, due) != due:
-                    differing = {*handlers_by_event[event], *due}
-                    named = next(
-                        ctx.name(plan.activities[a])
-                        for a in sorted(differing)
-                        if handlers_by_event[event].get(a) != due.get(a)
-                    )
-                    plan.obstacle = (
-                        f"whether {named} is compensated at {ctx.name(move.node.element)} depends "
-                        "on the run"
-                    )
-                    return True
+            if move.kind != "enter" or move.node.index not in undoing:
+                continue
+            due = _due_activities(game, state, move)
+            before = handlers_by_event.setdefault(move.node.id, due)
+            # 2. Another set than in an earlier state is no plan for steps in a fixed place.
+            if before != due:
+                differing = sorted(a for a in {*before, *due} if before.get(a) != due.get(a))
+                named = ctx.name(plan.activities[differing[0]])
+                plan.obstacle = (
+                    f"whether {named} is compensated at {ctx.name(move.node.element)} depends "
+                    "on the run"
+                )
+                return True
         todo += game.states_after(state, possible)
+    # 3. The handlers of an event run in the reverse order of completion (BPMN 2.0.2, 13.5.5).
     order = {id: i for i, id in enumerate(_finishing_order(plan, ctx))}
-    for event, due in (
-        (id, handlers_by_event[id]) for id in plan.scope_of if id in handlers_by_event
-    ):
+    for event in plan.scope_of:
+        if event not in handlers_by_event:
+            continue
+        due = handlers_by_event[event]
         for activity, times in due.items():
             if times > 1:
                 plan.obstacle = (
@@ -395,6 +402,7 @@ class Undoing:
     def run(self) -> str:
         """Makes the edits; returns the note that describes them."""
         plan = self.plan
+        # 1. The handlers that an event starts become steps before what follows the event.
         undone = [a for activities in plan.started.values() for a in activities]
         for scope in plan.process.scopes():
             for node in scope.nodes:
@@ -402,6 +410,7 @@ class Undoing:
                     self.rewriter.remove(scope.id, node.id)
                 elif isinstance(node, Event) and _undoes_work(node):
                     self._place_starter(node, scope)
+        # 2. Handlers that nothing starts are never done.
         for activity, (handler, scope) in plan.handlers.items():
             if activity not in undone:
                 self.rewriter.remove(scope.id, handler.id)

@@ -112,17 +112,22 @@ class Moves:
     def _node_moves(
         self, state: State, frame: Frame, tokens: dict[int, int], node: NetNode
     ) -> Iterator[Move]:
+        """The moves of a node in one frame: it begins, or what is open in it ends."""
         at = (frame.scope, frame.key)
+        # A token at each way in that the node waits for: it begins.
         if self._is_activated(tokens, node) and self._can_enter(state, frame, node):
             yield self._enter_move("enter", state, at, node)
         if node.open not in tokens:
             return
+        # An event-based gateway is open until one of the events behind it comes.
         if node.race:
             for target in sorted({self.net.consumer[p] for p in node.outs}):
                 if self._is_ready(state, frame, self.net.nodes[target]):
                     raced = self.net.nodes[target]
                     yield Move("race", at, raced, frame.key, "done", node.index)
             return
+        # A node with a body is done with each of its frames that has no token left; a cancelled
+        # transaction is left by its cancel event. Meanwhile its boundary events may come.
         if node.body >= 0:
             children = [f for f in state.frames if f.owner == (frame.scope, frame.key, node.index)]
             for child in children:
@@ -137,6 +142,7 @@ class Moves:
                     continue
                 yield from self._boundary_moves(state, frame, node, inside)
             return
+        # Every other open node ends by itself, or one of its boundary events comes.
         if self._done_possible(state, frame, tokens, node):
             yield Move("done", at, node, frame.key, "done")
         yield from self._boundary_moves(state, frame, node, None)
@@ -147,12 +153,15 @@ class Moves:
         at = (frame.scope, frame.key)
         for b in node.boundaries:
             event = self.net.nodes[b]
+            # What is thrown inside comes by itself when it is thrown, and so does a cancellation.
             if (event.thrown_inside and not event.failing) or "cancel" in event.kinds():
                 continue
+            # Its message or signal is there; a step that may throw its error is open.
             if not self._is_ready(state, frame, event):
                 continue
             if event.failing and child is not None and not self._may_fail(state, child, event):
                 continue
+            # One that does not interrupt comes once an activation, where the policy says so.
             if self.policy.once and not node_interrupts(event):
                 fired = read_count(frame.memo, b * SLOTS + FIRED)
                 if fired >= read_count(frame.tokens, node.open):
@@ -163,6 +172,7 @@ class Moves:
     def _may_fail(self, state: State, child: FrameId, event: NetNode) -> bool:
         """Whether a step in a scope, however deep, is open whose error an event of that scope
         catches (BPMN 2.0.2, 10.5.1: an activity throws it, not a flow or gateway)."""
+        # 1. The frames in the scope, at any depth: until no frame is added.
         inside, size = {child}, 0
         while size < len(inside):
             size = len(inside)
@@ -171,6 +181,7 @@ class Moves:
                 for f in state.frames
                 if f.owner is not None and (f.owner[0], f.owner[1]) in inside
             )
+        # 2. Whether one of them holds an open step that may throw the error.
         places = {self.net.nodes[i].open for i in event.failing}
         return any(
             place in places
@@ -180,11 +191,16 @@ class Moves:
         )
 
     def _scope_moves(self, state: State, frame: Frame, tokens: dict[int, int]) -> Iterator[Move]:
+        """The moves of a frame that no token in it causes: event sub-processes, the next round of a
+        loop, the next activity of an ad-hoc sub-process."""
         scope = self.net.scopes[frame.scope]
         at = (frame.scope, frame.key)
+        # Event sub-processes start while the scope is under way and none has interrupted it.
         if tokens and not is_interrupted(self.net, frame):
             for i in scope.events:
                 yield from self._event_scope_moves(state, frame, self.net.nodes[i])
+        # A loop has bounds (least, most, whether rounds run together). Rounds that run together
+        # begin before the first one is over, others when nothing is under way.
         if scope.loop is not None:
             body = self.net.nodes[scope.nodes[0]]
             begun = read_count(frame.memo, body.index * SLOTS + FIRED)
@@ -277,6 +293,7 @@ class Moves:
             return False
         if marked == (1 << len(node.ins)) - 1:
             return True
+        # Bits of the ways in that a token elsewhere can still reach, and that excuse it.
         reaches, excuses = self.net.masks(node)
         for place in tokens:
             at = self.net.consumer[place]
