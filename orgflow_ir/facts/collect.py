@@ -15,8 +15,10 @@ from orgflow_ir.facts.extensions import (
     loop_extensions,
 )
 from orgflow_ir.model import (
+    Artifact,
     CallActivity,
     CatalogEntry,
+    DataFlow,
     DataObject,
     Element,
     Event,
@@ -168,41 +170,9 @@ class _Collector:
                 self._collect_lane(lane, process.id)
 
     def _collect_node(self, node: Element, process: str) -> None:
-        match node:
-            case Task():
-                if node.message is not None:
-                    self._add_statements(
-                        node.id, process, *self._describe_entry("message", node.message)
-                    )
-            case Event():
-                for definition in node.definitions:
-                    if definition.kind == "conditional" and definition.expression is not None:
-                        text = one_line(definition.expression.text)
-                        self._add_statements(
-                            node.id, process, Statement(CONDITION, "condition", text)
-                        )
-                    if definition.ref is not None and definition.kind != "compensation":
-                        about = self._describe_entry(definition.kind, definition.ref)
-                        self._add_statements(node.id, process, *about)
-            case SubProcess():
-                if node.completion is not None:
-                    text = one_line(node.completion.text)
-                    self._add_statements(
-                        node.id, process, Statement(CONDITION, "complete when", text)
-                    )
-                for says, order in (
-                    (node.sequential, "one after the other"),
-                    (
-                        not node.cancel_remaining,
-                        "activities that are active at the end are finished",
-                    ),
-                ):
-                    if says:
-                        self._add_statements(node.id, process, Statement(SETTING, "order", order))
-            case Opaque():
-                self._add_statements(node.id, process, *self._describe_opaque(node))
-            case _:
-                pass
+        own = tuple(self._node_statements(node))
+        if own:
+            self._add_statements(node.id, process, *own)
         loop = getattr(node, "loop", None)
         kept = node.extra or loop
         if isinstance(node, Event) and not kept:
@@ -212,6 +182,33 @@ class _Collector:
             statements = (_repetition_statement(loop), *statements)
         if statements:
             self._add_statements(node.id, process, *statements)
+
+    def _node_statements(self, node: Element) -> Iterator[Statement]:
+        """What the fields of a node state, by its kind."""
+        match node:
+            case Task():
+                if node.message is not None:
+                    yield from self._describe_entry("message", node.message)
+            case Event():
+                for definition in node.definitions:
+                    if definition.kind == "conditional" and definition.expression is not None:
+                        text = one_line(definition.expression.text)
+                        yield Statement(CONDITION, "condition", text)
+                    if definition.ref is not None and definition.kind != "compensation":
+                        yield from self._describe_entry(definition.kind, definition.ref)
+            case SubProcess():
+                if node.completion is not None:
+                    text = one_line(node.completion.text)
+                    yield Statement(CONDITION, "complete when", text)
+                if node.sequential:
+                    yield Statement(SETTING, "order", "one after the other")
+                if not node.cancel_remaining:
+                    order = "activities that are active at the end are finished"
+                    yield Statement(SETTING, "order", order)
+            case Opaque():
+                yield from self._describe_opaque(node)
+            case _:
+                pass
 
     def _collect_flow(self, flow: Flow, source: Element | None, splits: bool, process: str) -> None:
         chooses = splits and not (isinstance(source, Gateway) and source.gateway_kind == "parallel")
@@ -249,7 +246,7 @@ class _Collector:
         if not around.artifacts:
             return
         texts = {
-            a.id: one_line("; ".join(t for t in (a.text or a.name, a.doc) if t.strip()))
+            a.id: _join_texts(a.text or a.name, a.doc)
             for a in around.artifacts
             if a.artifact_kind == "annotation"
         }
@@ -266,9 +263,7 @@ class _Collector:
                 self.whole[process].append(Statement(ANNOTATION, "annotation", text))
         for artifact in around.artifacts:
             if artifact.artifact_kind != "annotation":
-                words = one_line(
-                    "; ".join(t for t in (artifact.name, artifact.text, artifact.doc) if t.strip())
-                )
+                words = _artifact_words(artifact)
                 if words:
                     fact = Statement(ANNOTATION, artifact.artifact_kind, words)
                     self.whole[process].append(fact)
@@ -288,12 +283,8 @@ class _Collector:
                 if end in objects or not isinstance(known, DataObject):
                     continue
                 used |= {other, known.ref or ""}
-                text = [self._data_words(known)]
-                text += [one_line(t) for t in (link.name, link.doc) if t.strip()]
-                text += [f"{to} = {of}" for of, to in link.mapping]
-                if link.transformation is not None:
-                    text.append(link.transformation.text)
-                self._add_statements(end, process, Statement(DATA, verb, "; ".join(text)))
+                text = "; ".join([self._data_words(known), *_link_words(link)])
+                self._add_statements(end, process, Statement(DATA, verb, text))
                 if link.extra:
                     self._add_statements(end, process, *self._list_extensions(link))
         referred = {d.ref for d in scope.data_objects if d.ref}
@@ -414,6 +405,23 @@ class _Collector:
         if there is None:
             return id
         return one_line(there.name) or f"the {kind_words(there)}"
+
+
+def _join_texts(*texts: str) -> str:
+    """The texts that are not blank, on one line."""
+    return one_line("; ".join(text for text in texts if text.strip()))
+
+
+def _link_words(link: DataFlow) -> Iterator[str]:
+    """What a data association states beside the data: its name, what is assigned, how."""
+    yield from (one_line(text) for text in (link.name, link.doc) if text.strip())
+    yield from (f"{to} = {of}" for of, to in link.mapping)
+    if link.transformation is not None:
+        yield link.transformation.text
+
+
+def _artifact_words(artifact: Artifact) -> str:
+    return _join_texts(artifact.name, artifact.text, artifact.doc)
 
 
 def _repetition_statement(loop: Loop) -> Statement:

@@ -64,6 +64,13 @@ class _Deciding(NamedTuple):
     """The activities, by the gateways."""
 
 
+_WAITED_FOR = {
+    "signal": "a signal, but the model does not define its sender",
+    "conditional": "a condition, but the model does not define what evaluates it",
+}
+"""What an event waits for, and what is open about it, by its trigger."""
+
+
 class _Finder:
     def __init__(self, model: Model, ctx: PassContext) -> None:
         self.ctx, self.model = ctx, model
@@ -239,16 +246,10 @@ class _Finder:
         if waits and trigger == "signal" and event.definitions[0].ref in self.thrown:
             return
         if waits and trigger in _WAITS:
-            what = {
-                "message": self._message_text(event),
-                "signal": "a signal, but the model does not define its sender",
-                "conditional": "a condition, but the model does not define what evaluates it",
-            }[trigger]
+            what = self._message_text(event) if trigger == "message" else _WAITED_FOR[trigger]
             help_text = "define its channel in the target's workflow"
             default = "wait for an external call"
-        elif not waits and (
-            trigger == "message" or (trigger == "signal" and other_end(event, self.model) is None)
-        ):
+        elif not waits and self._is_undelivered(event):
             to = self._other_ends(self.receivers, event)
             what = f"a {trigger}{f' to {to}' if to else ''}, but the model does not define how it "
             what += "is delivered"
@@ -261,6 +262,12 @@ class _Finder:
             "message", gap_rules.OpenMessage, event, scope.id, f"{named} {verb} {what}", help_text,
             None, default,
         )  # fmt: skip
+
+    def _is_undelivered(self, event: Event) -> bool:
+        """Whether nothing in the model receives what an event sends."""
+        if event.trigger == "signal":
+            return other_end(event, self.model) is None
+        return event.trigger == "message"
 
     def _is_computed(self, event: Event, scope: Scope) -> bool:
         """Whether the time of an event is computed from what the model says a step before it

@@ -63,14 +63,34 @@ def read_listeners(elements: Iterable[Xml]) -> Iterator[Listener]:
             yield listener.replace(event=event)
 
 
+def _read_jbpm_listener(element: Xml) -> Listener:
+    """A script that jBPM runs when a node begins or ends."""
+    code = next((c.text.strip() for c in element.children if c.local == "script"), "")
+    return Listener(
+        event=_EVENTS[element.local], by="script", target=code,
+        language=element.attrs.get("scriptFormat"), engine="jbpm",
+    )  # fmt: skip
+
+
+def _read_script_class(element: Xml, event: str, engine: str | None) -> Listener | None:
+    """A script in the fields of a class that runs it; `None` without a script."""
+    fields = {c.attrs.get("name"): field_text(c) for c in element.children}
+    if not fields.get("script"):
+        return None
+    return Listener(
+        event=event,
+        by="script",
+        target=(fields["script"] or "").strip(),
+        language=fields.get("language"),
+        engine=engine,
+        parameters=_result_setting(fields.get("resultVariable")),
+    )
+
+
 def _read_listener(element: Xml) -> Listener:
-    attributes = element.attrs
     if element.local in _EVENTS:
-        code = next((c.text.strip() for c in element.children if c.local == "script"), "")
-        return Listener(
-            event=_EVENTS[element.local], by="script", target=code,
-            language=attributes.get("scriptFormat"), engine="jbpm",
-        )  # fmt: skip
+        return _read_jbpm_listener(element)
+    attributes = element.attrs
     engine = _ENGINES.get(element.ns)
     event = attributes.get("event") or attributes.get("eventType") or ""
     by = next((n for n in ("class", "delegateExpression", "expression", "type")
@@ -78,16 +98,9 @@ def _read_listener(element: Xml) -> Listener:
     script = next((c for c in element.children if c.local == "script"), None)
     target = attributes.get(by, "") if by else ""
     if by == "class" and target.endswith(_SCRIPT_CLASSES):
-        fields = {c.attrs.get("name"): field_text(c) for c in element.children}
-        if fields.get("script"):
-            return Listener(
-                event=event,
-                by="script",
-                target=(fields["script"] or "").strip(),
-                language=fields.get("language"),
-                engine=engine,
-                parameters=_result_setting(fields.get("resultVariable")),
-            )
+        listener = _read_script_class(element, event, engine)
+        if listener is not None:
+            return listener
     if script is not None and (not by or (by, target) == ("type", "script")):
         by, target = "script", script.text.strip() or script.attrs.get("resource", "")
     language = None

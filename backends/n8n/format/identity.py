@@ -86,25 +86,36 @@ def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
         start = map_place(content)
         if start is None:
             continue
-        try:
-            content_there, _ = json.JSONDecoder().raw_decode(str(content), start)
-        except (json.JSONDecodeError, RecursionError):
-            content_there = None
-        named = content_there.get("nodes") if isinstance(content_there, dict) else None
-        if not isinstance(content_there, dict) or not isinstance(named, dict):
+        map_data = _decode_map(str(content), start)
+        if map_data is None:
             node_map.broken.append(index)
-            continue
-        if node_map.process is None and isinstance(content_there.get("process"), str):
-            node_map.process = content_there["process"] or None
-        if not node_map.model and isinstance(content_there.get("model"), str):
-            node_map.model = content_there["model"]
-        returns = content_there.get("returns")
-        if node_map.returns is None and isinstance(returns, list):
-            node_map.returns = tuple(returned for returned in returns if isinstance(returned, str))
-        for name, element in named.items():
-            if isinstance(element, str) and element:
-                node_map.nodes.setdefault(name, element)
+        else:
+            _add_map(node_map, map_data)
     return node_map
+
+
+def _decode_map(content: str, start: int) -> Mapping[str, Any] | None:
+    """The object of a map; `None` for what is none."""
+    try:
+        map_data, _ = json.JSONDecoder().raw_decode(content, start)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    is_map = isinstance(map_data, dict) and isinstance(map_data.get("nodes"), dict)
+    return map_data if is_map else None
+
+
+def _add_map(node_map: OrgflowMap, map_data: Mapping[str, Any]) -> None:
+    """What a map states and no earlier one did."""
+    if node_map.process is None and isinstance(map_data.get("process"), str):
+        node_map.process = map_data["process"] or None
+    if not node_map.model and isinstance(map_data.get("model"), str):
+        node_map.model = map_data["model"]
+    returns = map_data.get("returns")
+    if node_map.returns is None and isinstance(returns, list):
+        node_map.returns = tuple(returned for returned in returns if isinstance(returned, str))
+    for name, element in map_data["nodes"].items():
+        if isinstance(element, str) and element:
+            node_map.nodes.setdefault(name, element)
 
 
 def tag_of(notes: Any) -> tuple[str, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from orgflow.backends.n8n.format.json_values import inside, rows
@@ -62,19 +62,21 @@ def _check_dropped(report: Report, items: Items, node: Node) -> None:
         )
 
 
-def _check_mistyped(report: Report, items: Items, node: Node) -> None:
-    """A strict comparison of a field with the type that a Set gave it."""
-    groups: list[tuple[Path, Any]] = []
-    if node.disabled or not node.versioned:
-        return
+def _condition_groups(node: Node) -> Iterator[tuple[Path, Any]]:
+    """The groups of conditions of a node, with their paths, in the versions that check types."""
     if node.short in ("if", "filter") and node.version >= 2:
-        groups.append((("parameters", "conditions"), node.parameters.get("conditions")))
+        yield ("parameters", "conditions"), node.parameters.get("conditions")
     elif node.short == "switch" and node.version >= 3:
         for index, rule in enumerate(rows(node.inside("rules", "values"))):
-            path = ("parameters", "rules", "values", index, "conditions")
-            groups.append((path, rule.get("conditions")))
+            yield ("parameters", "rules", "values", index, "conditions"), rule.get("conditions")
+
+
+def _check_mistyped(report: Report, items: Items, node: Node) -> None:
+    """A strict comparison of a field with the type that a Set gave it."""
+    if node.disabled or not node.versioned:
+        return
     state = items.before(node.index)
-    for base, given in groups:
+    for base, given in _condition_groups(node):
         if inside(given, "options", "typeValidation") != "strict":
             continue
         for place, condition in enumerate(rows(inside(given, "conditions"))):

@@ -12,20 +12,24 @@ from orgflow.backends.n8n.lint.run_rules import EarlyReference
 from orgflow_ir.diagnostics import Severity
 
 
-def check_early(report: Report, references: list[Reference], walk: Walk | None) -> None:
-    """Unguarded references, each pair of nodes once."""
-    flow = report.workflow
+def _unguarded_pairs(
+    flow: Workflow, references: list[Reference]
+) -> dict[tuple[int, int], Reference]:
+    """The first unguarded reference of each node to each other one."""
     pairs: dict[tuple[int, int], Reference] = {}
     for reference in references:
         named = flow.by_name.get(reference.name)
-        if (
-            named is None
-            or reference.guarded
-            or reference.tried
-            or named.index == reference.node.index
-        ):
+        if named is None or reference.guarded or reference.tried:
             continue
-        pairs.setdefault((reference.node.index, named.index), reference)
+        if named.index != reference.node.index:
+            pairs.setdefault((reference.node.index, named.index), reference)
+    return pairs
+
+
+def check_early(report: Report, references: list[Reference], walk: Walk | None) -> None:
+    """Unguarded references, each pair of nodes once."""
+    flow = report.workflow
+    pairs = _unguarded_pairs(flow, references)
     skipped = asked_nodes(references)
     history = History(walk) if walk is not None else None
     paths = Ways(flow)

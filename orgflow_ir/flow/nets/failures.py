@@ -10,6 +10,7 @@ from orgflow_ir.model import (
     Event,
     EventDefinition,
     Model,
+    Node,
     Scope,
     SubProcess,
     Task,
@@ -63,6 +64,14 @@ _WAITING_TASKS = ("user", "manual", "receive")
 """Types of tasks that wait and therefore report no error."""
 
 
+def _handled_events(node: Node) -> Iterator[EventDefinition]:
+    """What starts a node that is an event sub-process."""
+    if isinstance(node, SubProcess) and node.flavour == "event":
+        for start in node.nodes:
+            if isinstance(start, Event) and start.position == "start":
+                yield from start.definitions
+
+
 def failing_steps(
     scope: Scope,
     caught: EventDefinition,
@@ -88,10 +97,8 @@ def failing_steps(
     for node in scope.nodes:
         if isinstance(node, Event) and node.attached_to:
             nearer.setdefault(node.attached_to, []).extend(node.definitions)
-        if isinstance(node, SubProcess) and node.flavour == "event" and node.id != handler:
-            starts = (n for n in node.nodes if isinstance(n, Event) and n.position == "start")
-            if any(matches(d, caught) for start in starts for d in start.definitions):
-                return
+        if node.id != handler and any(matches(d, caught) for d in _handled_events(node)):
+            return
     for node in scope.nodes:
         if node.id == handler or any(matches(d, caught) for d in nearer.get(node.id, ())):
             continue
