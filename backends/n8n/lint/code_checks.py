@@ -62,7 +62,7 @@ def check_code(report: Report, active: frozenset[int]) -> None:
             continue
         if node.versioned:
             _check_values(report, node)
-        for name in catalogue.scripts(node.short):
+        for name in catalogue.script_parameters(node.short):
             script = node.parameters.get(name)
             if isinstance(script, str) and _is_used(node, name) and not script.startswith("="):
                 _check_script(report, node, name, script)
