@@ -141,19 +141,14 @@ def read_binding(
     own = _read_own(r, node) if node.children else None
     if own is not None:
         return own, False
-    performers = _read_performers(r, node) if node.local == "userTask" else {}
-    data = node.local == "userTask" and _is_jbpm(r) and _has_data(node)
-    if not performers and not data and not _has_extensions(node):
-        return plain, False
-    source = _Source(node)
-    if source.empty and not performers and not data:
+    if node.local == "userTask":
+        form = _read_user_task(r, node)
+        return (form, True) if form is not None else (plain, False)
+    source = _Source(node) if _has_extensions(node) else None
+    if source is None or source.empty:
         return plain, False
     args = _read_common(source)
-    says = data or any(v == DROOLS for v, _ in source.attributes)
-    inputs = _data_inputs(node) if says else ()
-    if node.local == "userTask":
-        form = _read_form(r, source, args, performers, inputs)
-        return (form, True) if form is not None else (plain, False)
+    inputs = _data_inputs(node) if any(v == DROOLS for v, _ in source.attributes) else ()
     if node.local == "callActivity":
         return _read_call(source, args), True
     for read in (_read_zeebe, _read_drools, _read_activiti):
@@ -169,6 +164,21 @@ def read_binding(
     if inputs:
         args["inputs"] = (*args.get("inputs", ()), *inputs)
     return (plain.replace(**args) if plain is not None else Worker(**args)), False
+
+
+def _read_user_task(r: Reading, node: XmlElement) -> Form | None:
+    """The form of a user task; `None` where neither extensions nor data nor performers state
+    anything about it."""
+    performers = _read_performers(r, node)
+    data = _is_jbpm(r) and _has_data(node)
+    if not performers and not data and not _has_extensions(node):
+        return None
+    source = _Source(node)
+    if source.empty and not performers and not data:
+        return None
+    says = data or any(v == DROOLS for v, _ in source.attributes)
+    inputs = _data_inputs(node) if says else ()
+    return _read_form(r, source, _read_common(source), performers, inputs)
 
 
 def _is_jbpm(r: Reading) -> bool:

@@ -9,6 +9,7 @@ of preceding backslashes ends an expression, even inside a string or an object.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -94,64 +95,135 @@ def read_parameter(text: str) -> Reading:
 @lru_cache(maxsize=20_000)
 def read_code(code: str) -> Reading:
     """JavaScript: whether its quotes and brackets are balanced, and the nodes it names."""
-    references: list[str] = []
-    waiting: list[str] = []  # brackets that are open; a backtick for a template
-    value_before = False  # whether a slash would divide what stands before it
-    position = 0
-    while position < len(code):
-        if waiting and waiting[-1] == "`":
-            match = _TEMPLATE.match(code, position)
-            position = match.end() if match else position
-            if position >= len(code):
-                break
-            if code[position] == "`":
-                waiting.pop()
-                position += 1
-                value_before = True
-            else:
-                waiting.append("${")
-                position += 2
-                value_before = False
+    reader = _CodeReader(code)
+    while reader.position < len(code):
+        if reader.waiting and reader.waiting[-1] == "`":
+            reader.read_template()
             continue
-        match = _TOKEN.match(code, position)
+        match = _TOKEN.match(code, reader.position)
         if match is None:  # cannot happen: every character is in one of the groups
             break
         kind = match.lastgroup
         assert kind is not None
-        token = match[kind]
-        position = match.end()
-        if kind == "word":
-            value_before = token not in _BEFORE_REGEX
-            if token in _REFERRING:
-                called = _REFERENCE.match(code, position)
-                if called is not None:
-                    references.append(_unescape_text(called[1][1:-1]))
-        elif kind == "string":
-            value_before = True
-        elif kind == "open":
-            waiting.append(token)
-            value_before = False
-        elif kind == "close":
-            opener = waiting.pop() if waiting else ""
-            if opener == "${" and token == "}":
-                continue  # back in the template
-            if _CLOSER.get(opener) != token:
-                return Reading((f"`{token}` without its opening bracket",), tuple(references))
-            value_before = True
-        elif kind == "tick":
-            waiting.append("`")
-        elif kind == "slash":
-            regex = None if value_before else _REGEX.match(code, position - 1)
-            if regex is not None:
-                position = regex.end()
-            value_before = regex is not None
-        elif kind == "sign":
-            value_before = False
-        elif kind in ("quote", "comment"):
-            what = "a comment" if kind == "comment" else f"the quote `{token}`"
-            return Reading((f"{what} is never closed",), tuple(references))
-    faults = (f"`{waiting[-1]}` is never closed",) if waiting else ()
-    return Reading(faults, tuple(references))
+        reader.position = match.end()
+        fault = _TOKEN_KINDS[kind](reader, match[kind])
+        if fault:
+            return Reading((fault,), tuple(reader.references))
+    faults = (f"`{reader.waiting[-1]}` is never closed",) if reader.waiting else ()
+    return Reading(faults, tuple(reader.references))
+
+
+class _CodeReader:
+    """The state of the reader of one piece of code, with a method for each kind of token, which
+    returns a fault or an empty text.
+
+    Attributes:
+        code: the code, read up to `position`.
+        references: the nodes that it has named.
+        waiting: brackets that are open; a backtick for a template.
+        value_before: whether a slash would divide what stands before it.
+    """
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.position = 0
+        self.references: list[str] = []
+        self.waiting: list[str] = []
+        self.value_before = False
+
+    def read_template(self) -> None:
+        """The text of a template up to its end, or to an expression in it."""
+        match = _TEMPLATE.match(self.code, self.position)
+        self.position = match.end() if match else self.position
+        if self.position >= len(self.code):
+            return
+        self.value_before = self.code[self.position] == "`"
+        if self.value_before:
+            self.waiting.pop()
+            self.position += 1
+        else:
+            self.waiting.append("${")
+            self.position += 2
+
+    def skip_token(self, token: str) -> str:
+        """Space, and whole comments."""
+        del token
+        return ""
+
+    def read_word(self, token: str) -> str:
+        """A name or a keyword, which may name a node."""
+        self.value_before = token not in _BEFORE_REGEX
+        if token in _REFERRING:
+            called = _REFERENCE.match(self.code, self.position)
+            if called is not None:
+                self.references.append(_unescape_text(called[1][1:-1]))
+        return ""
+
+    def read_string(self, token: str) -> str:
+        """A text in quotes."""
+        del token
+        self.value_before = True
+        return ""
+
+    def open_bracket(self, token: str) -> str:
+        """An opening bracket."""
+        self.waiting.append(token)
+        self.value_before = False
+        return ""
+
+    def close_bracket(self, token: str) -> str:
+        """A closing bracket; the fault where none is open."""
+        opener = self.waiting.pop() if self.waiting else ""
+        if opener == "${" and token == "}":
+            return ""  # back in the template
+        if _CLOSER.get(opener) != token:
+            return f"`{token}` without its opening bracket"
+        self.value_before = True
+        return ""
+
+    def open_template(self, token: str) -> str:
+        """A backtick."""
+        self.waiting.append(token)
+        return ""
+
+    def read_slash(self, token: str) -> str:
+        """A division, or a regular expression."""
+        del token
+        regex = None if self.value_before else _REGEX.match(self.code, self.position - 1)
+        if regex is not None:
+            self.position = regex.end()
+        self.value_before = regex is not None
+        return ""
+
+    def read_sign(self, token: str) -> str:
+        """An operator."""
+        del token
+        self.value_before = False
+        return ""
+
+    def report_quote(self, token: str) -> str:
+        """A quote without its end."""
+        return f"the quote `{token}` is never closed"
+
+    def report_comment(self, token: str) -> str:
+        """A comment without its end."""
+        del token
+        return "a comment is never closed"
+
+
+_TOKEN_KINDS: Final[Mapping[str, Callable[[_CodeReader, str], str]]] = {
+    "space": _CodeReader.skip_token,
+    "word": _CodeReader.read_word,
+    "string": _CodeReader.read_string,
+    "open": _CodeReader.open_bracket,
+    "close": _CodeReader.close_bracket,
+    "tick": _CodeReader.open_template,
+    "slash": _CodeReader.read_slash,
+    "sign": _CodeReader.read_sign,
+    "quote": _CodeReader.report_quote,
+    "comment": _CodeReader.report_comment,
+}
+"""What reads a token, by the group of `_TOKEN` that it is in."""
 
 
 def _find_brackets(text: str, brackets: str, position: int) -> int:

@@ -38,6 +38,9 @@ def lower_scope(
     return _Lowering(wiring or Wiring(scope), bodies, ending, mute, ghosts).run()
 
 
+_JOINS: Mapping[str, Kind] = {"parallel": "A", "inclusive": "O", "complex": "O"}
+"""How gateways join, by their kind; all others pass on every token."""
+
 _PLAIN_BODY = Body()
 """The body of an activity of which nothing is known: it completes."""
 
@@ -127,12 +130,7 @@ class _Lowering:
         incoming = wiring.ins[i]
         used = incoming if self.all_used else [f for f in incoming if self._is_used(f)]
         count = len(used) + begins
-        joins: Kind = "X"
-        if isinstance(node, Gateway):
-            if node.gateway_kind == "parallel":
-                joins = "A"
-            elif node.gateway_kind in ("inclusive", "complex"):
-                joins = "O"
+        joins = _JOINS.get(node.gateway_kind, "X") if isinstance(node, Gateway) else "X"
         if node.extra or not isinstance(node, Gateway) or joins == "O":
             self._note_doubts(node, count)
         if isinstance(node, Event) and not wiring.outs[i]:
@@ -141,23 +139,31 @@ class _Lowering:
                 self.entry[i] = ends
                 return
         if count > 1 or (joins == "A" and len(incoming) > 1):
-            first = last = net.node(joins, node.id)
-            if node.kind != "gateway":
-                net.acting.add(first)
-            if joins == "A" and len(used) < len(incoming):
-                net.dead_inputs[first] = tuple(f for f in incoming if not self._is_used(f))
-                net.never.add(first)
-            if self._may_split(i, node):
-                net.acting.discard(first)
-                last = net.node("X", node.id)
-                inner = net.arc(first, last)
-                if node.kind == "gateway":
-                    net.passing.add(inner)
+            first, last = self._add_join(i, node, joins, whole=len(used) == len(incoming))
         else:
             first = last = net.node("X", node.id)
             if self.ghosts and isinstance(node, Event) and node.position == "boundary":
                 last = self._add_split(first, node)  # ghosts come to it, too
         self.entry[i], self.exit[i] = first, last
+
+    def _add_join(self, i: int, node: ModelNode, joins: Kind, *, whole: bool) -> tuple[int, int]:
+        """A node that joins, and one that splits behind it where it does both. `whole`: a token may
+        come by every flow; otherwise a parallel join never has all of them."""
+        net = self.net
+        first = last = net.node(joins, node.id)
+        if node.kind != "gateway":
+            net.acting.add(first)
+        if joins == "A" and not whole:
+            unused = (f for f in self.wiring.ins[i] if not self._is_used(f))
+            net.dead_inputs[first] = tuple(unused)
+            net.never.add(first)
+        if self._may_split(i, node):
+            net.acting.discard(first)
+            last = net.node("X", node.id)
+            inner = net.arc(first, last)
+            if node.kind == "gateway":
+                net.passing.add(inner)
+        return first, last
 
     def _is_used(self, flow: Flow) -> bool:
         source = self.wiring.at[flow.source]

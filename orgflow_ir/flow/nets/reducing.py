@@ -311,32 +311,43 @@ class _Reducer:
         """Equal joins or equal splits along a single edge are one."""
         if node in self.held:
             return
-        ins, outs = self.ins[node], self.outs[node]
-        kind = self.kind[node]
-        if len(ins) > 1 and len(outs) == 1 and kind != "O":
-            (edge,) = outs.values()
-            after = edge.dst
-            same = after >= FIRST and after != node and self.kind[after] == kind
-            same = same and after not in self.held and after not in self.sinks
-            # A parallel join before another waits for its own inputs first.
-            same = same and (self.repair or kind == "X")  # else what is between may run or not
-            if not self.repair and TERM in self.outs[after]:
-                same = False  # two tokens before what ends everything are seen, after it not
-            if same and len(self.ins[after]) > 1 and len(self.outs[after]) == 1:
-                self._fuse_joins(node, after, edge)
-                return
-        elif len(outs) > 1 and len(ins) == 1:
-            (edge,) = ins.values()
-            before = edge.src
-            same = before >= FIRST and before != node and self.kind[before] == kind
-            same = same and before not in self.held
-            same = same and len(self.outs[before]) > 1 and len(self.ins[before]) == 1
-            # Fused, the first choice is made together with the second, and so before its time.
-            if same and not self._looked_at():
-                self._fuse_splits(before, node, edge)
-                return
-        if kind == "X":
+        fused = self._fuse_with_next(node) or self._fuse_with_previous(node)
+        if not fused and self.kind[node] == "X":
             self.last_resort.append(node)
+
+    def _fuse_with_next(self, node: int) -> bool:
+        """Whether a join became one with an equal join behind it."""
+        outs, kind = self.outs[node], self.kind[node]
+        if len(self.ins[node]) < 2 or len(outs) != 1 or kind == "O":
+            return False
+        (edge,) = outs.values()
+        after = edge.dst
+        same = after >= FIRST and after != node and self.kind[after] == kind
+        same = same and after not in self.held and after not in self.sinks
+        # A parallel join before another waits for its own inputs first.
+        same = same and (self.repair or kind == "X")  # else what is between may run or not
+        if not self.repair and TERM in self.outs[after]:
+            same = False  # two tokens before what ends everything are seen, after it not
+        if same and len(self.ins[after]) > 1 and len(self.outs[after]) == 1:
+            self._fuse_joins(node, after, edge)
+            return True
+        return False
+
+    def _fuse_with_previous(self, node: int) -> bool:
+        """Whether a split became one with an equal split before it."""
+        ins = self.ins[node]
+        if len(self.outs[node]) < 2 or len(ins) != 1:
+            return False
+        (edge,) = ins.values()
+        before = edge.src
+        same = before >= FIRST and before != node and self.kind[before] == self.kind[node]
+        same = same and before not in self.held
+        same = same and len(self.outs[before]) > 1 and len(self.ins[before]) == 1
+        # Fused, the first choice is made together with the second, and so before its time.
+        if same and not self._looked_at():
+            self._fuse_splits(before, node, edge)
+            return True
+        return False
 
     def _fuse_joins(self, upper: int, lower_: int, edge: Edge) -> None:
         """The ways into `upper` lead into `lower_`; what was between follows each of them."""

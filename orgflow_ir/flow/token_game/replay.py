@@ -305,14 +305,22 @@ class _Walk:
     def _give_way(self, element: str | None) -> bool:
         """Do one thing that was put off: end an activity, leave a sub-process by its event, close
         an ad-hoc sub-process, begin the event sub-process that `element` is in."""
+        return (
+            self._begin_handler(element) or self._end_postponed() or self._leave_or_close(element)
+        )
+
+    def _begin_handler(self, element: str | None) -> bool:
+        """Begin an event sub-process that catches an error of a step, as the script says."""
         for step in self.game.enabled(self.state):
             node = self._find_node(step.element)
             if not node.failing or step.action != "start" or not self._is_scripted(step):
                 continue
             if element is None or node.scope == self._find_node(element).scope:
-                self._fire_step(step)
-                self._settle_silent()
-                return True
+                return self._take_step(step)
+        return False
+
+    def _end_postponed(self) -> bool:
+        """End an activity whose end was put off."""
         for held in sorted(e for e, n in self.postponed.items() if n):
             self.postponed[held] -= 1
             before = len(self.steps)
@@ -320,6 +328,11 @@ class _Walk:
             if len(self.steps) > before:
                 self._settle_silent()
                 return True
+        return False
+
+    def _leave_or_close(self, element: str | None) -> bool:
+        """Leave a sub-process by its event, close an ad-hoc one, begin the event sub-process that
+        `element` is in."""
         for step in self.game.enabled(self.state):
             node = self._find_node(step.element)
             inside = node.guard >= 0 and node.action == "start" and not node.ins
@@ -328,7 +341,10 @@ class _Walk:
             if inside:
                 leaves = element is not None and node.scope == self._find_node(element).scope
             if leaves or closes:
-                self._fire_step(step)
-                self._settle_silent()
-                return True
+                return self._take_step(step)
         return False
+
+    def _take_step(self, step: Step) -> bool:
+        self._fire_step(step)
+        self._settle_silent()
+        return True
