@@ -48,7 +48,7 @@ def texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield (), value
         return
     path: tuple[str | int, ...] = ()
-    items = _items(value)
+    items = _list_items(value)
     outer: list[tuple[tuple[str | int, ...], Iterator[tuple[str | int, Any]]]] = []
     """The rest of the items of each enclosing value."""
     while True:
@@ -57,7 +57,7 @@ def texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
                 yield (*path, key), item
             elif isinstance(item, _WITH_ITEMS):
                 outer.append((path, items))
-                path, items = (*path, key), _items(item)
+                path, items = (*path, key), _list_items(item)
                 break
         else:
             if not outer:
@@ -68,7 +68,7 @@ def texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
 _WITH_ITEMS = (dict, list)
 
 
-def _items(value: Any) -> Iterator[tuple[str | int, Any]]:
+def _list_items(value: Any) -> Iterator[tuple[str | int, Any]]:
     if isinstance(value, dict):
         return iter(value.items())
     return enumerate(value) if isinstance(value, list) else iter(())
