@@ -181,16 +181,20 @@ def _check_split(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContex
         _check_unconditional(node, out, conditional, defaults, scope, ctx)
     if kind in ("exclusive", "inclusive"):
         for first, second in _same_labels(out):
-            labels = f"labelled `{second.label}`"
-            if first.label != second.label:
-                labels = f"labelled `{first.label}` and `{second.label}`, which differ only in case"
-            ctx.emit(
-                SameBranchLabel,
-                f"two flows out of {ctx.name(node)} are {labels}",
-                element=second,
-                help="label them differently; if both should be taken, connect one flow to a "
-                "parallel gateway that starts both",
-            )
+            _report_same_labels(node, first, second, ctx)
+
+
+def _report_same_labels(node: ModelNode, first: Flow, second: Flow, ctx: PassContext) -> None:
+    labels = f"labelled `{second.label}`"
+    if first.label != second.label:
+        labels = f"labelled `{first.label}` and `{second.label}`, which differ only in case"
+    ctx.emit(
+        SameBranchLabel,
+        f"two flows out of {ctx.name(node)} are {labels}",
+        element=second,
+        help="label them differently; if both should be taken, connect one flow to a "
+        "parallel gateway that starts both",
+    )
 
 
 def _check_unconditional(

@@ -149,20 +149,8 @@ def _check_scope(scope: Scope, ctx: PassContext) -> None:
         if loose or is_handler(node):
             continue
         dead = reported is not None and node.id not in reported  # OF111 reports it
-        if not (into or out or dead or is_compensation_event(node)):
-            ctx.emit(
-                Disconnected,
-                f"no flow touches {ctx.name(node)}",
-                element=node,
-                help="add incoming and outgoing flows, or remove it",
-            )
-        if not into and not dead and _needs_way_in(node):
-            ctx.emit(
-                ImplicitStart,
-                f"{ctx.name(node)} starts together with {ctx.name(scope)}: it has no incoming flow",
-                element=node,
-                help="add a start event before it",
-            )
+        if not into and not dead:
+            _check_way_in(node, scope, ctx, loose=not out)
         if not out and not ended and needs_way_out(node):
             ctx.emit(
                 ImplicitEnd,
@@ -170,6 +158,24 @@ def _check_scope(scope: Scope, ctx: PassContext) -> None:
                 element=node,
                 help="add an end event after it",
             )
+
+
+def _check_way_in(node: ModelNode, scope: Scope, ctx: PassContext, *, loose: bool) -> None:
+    """A node without an incoming flow; `loose`: it has no outgoing one either."""
+    if loose and not is_compensation_event(node):
+        ctx.emit(
+            Disconnected,
+            f"no flow touches {ctx.name(node)}",
+            element=node,
+            help="add incoming and outgoing flows, or remove it",
+        )
+    if _needs_way_in(node):
+        ctx.emit(
+            ImplicitStart,
+            f"{ctx.name(node)} starts together with {ctx.name(scope)}: it has no incoming flow",
+            element=node,
+            help="add a start event before it",
+        )
 
 
 def _check_joins_and_splits(

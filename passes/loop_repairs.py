@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from orgflow.passes.repair_edits import KINDS, Candidate, ScopeRepair
 
+from orgflow_ir.diagnostics import Fix
 from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Flow, Gateway
@@ -78,16 +79,20 @@ def list_joins(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
             came = sum(any(f.source in b - {fork} for f in into) for b in branches) + len(direct)
             if meeting == fork or came < len(out) or len(into) != len(out):
                 continue
+            fix = _join_branches(repair, meeting, into)
             why = f", since {name(fork)} starts all of them in every iteration"
-            meeting_node = graph.nodes[meeting]
-            whole = len(into) == len(graph.flows_in(meeting))
-            plain = isinstance(meeting_node, Gateway) and len(graph.flows_out(meeting)) == 1
-            if isinstance(meeting_node, Gateway) and plain and whole:
-                fix = repair.of_kind(meeting_node, "parallel", "safe")
-            else:
-                fix = repair.joined(meeting, "parallel", into, "safe")
             yield Candidate(fix, f"{fix.title}{why}")
             break
+
+
+def _join_branches(repair: ScopeRepair, meeting: str, into: Sequence[Flow]) -> Fix:
+    """A node at which branches meet becomes a parallel join, or gets one before it."""
+    graph = repair.graph
+    node = graph.nodes[meeting]
+    whole = len(into) == len(graph.flows_in(meeting))
+    if isinstance(node, Gateway) and whole and len(graph.flows_out(meeting)) == 1:
+        return repair.of_kind(node, "parallel", "safe")
+    return repair.joined(meeting, "parallel", into, "safe")
 
 
 def list_bounds(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:

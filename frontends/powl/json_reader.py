@@ -77,22 +77,9 @@ class JsonReader:
             case "silent":
                 return Silent()
             case "choice":
-                parts = self._read_children(node, path, depth, "children")
-                if not parts:
-                    raise PowlError("a choice has no children", loc)
-                given = node.members["children"].items
-                conditions = tuple(self._read_condition(item) for item in given)
-                return Choice(tuple(parts), conditions, self._read_text(node, "name"))
+                return self._read_choice(node, path, depth, loc)
             case "loop":
-                if "do" not in node.members:
-                    raise PowlError("a loop has no `do`", loc)
-                do, redo = (
-                    self._read_node(node.members[key], f"{path}.{key}", depth + 1)
-                    if key in node.members else Silent()
-                    for key in ("do", "redo")
-                )  # fmt: skip
-                again, leave = self._read_text(node, "again"), self._read_text(node, "leave")
-                return Loop(do, redo, again, leave, self._read_text(node, "name"))
+                return self._read_loop(node, path, depth, loc)
             case "sequence" | "parallel":
                 parts = self._read_children(node, path, depth, "children")
                 row = [(n, n + 1) for n in range(len(parts) - 1)] if kind == "sequence" else []
@@ -101,6 +88,25 @@ class JsonReader:
                 return self._read_order(node, path, depth, loc)
             case _:
                 raise PowlError(f"`{written or 'none'}` is not a POWL type", loc)
+
+    def _read_choice(self, node: JsonNode, path: str, depth: int, loc: SourceLocation) -> Choice:
+        parts = self._read_children(node, path, depth, "children")
+        if not parts:
+            raise PowlError("a choice has no children", loc)
+        given = node.members["children"].items
+        conditions = tuple(self._read_condition(item) for item in given)
+        return Choice(tuple(parts), conditions, self._read_text(node, "name"))
+
+    def _read_loop(self, node: JsonNode, path: str, depth: int, loc: SourceLocation) -> Loop:
+        if "do" not in node.members:
+            raise PowlError("a loop has no `do`", loc)
+        do, redo = (
+            self._read_node(node.members[key], f"{path}.{key}", depth + 1)
+            if key in node.members else Silent()
+            for key in ("do", "redo")
+        )  # fmt: skip
+        again, leave = self._read_text(node, "again"), self._read_text(node, "leave")
+        return Loop(do, redo, again, leave, self._read_text(node, "name"))
 
     def _read_activity(self, node: JsonNode, loc: SourceLocation) -> Activity:
         label = self._read_text(node, "label") or self._read_text(node, "name")

@@ -73,14 +73,7 @@ def diff_behaviour(
         return Behaviour("different", 0, setting)
     if not (old.order and new.order):
         served = _describe_served(old, new, matching)
-        if served:
-            return Behaviour("different", 0, served)
-        which = "old" if new.order else "new" if old.order else ""
-        who = f"the {which} workflow has" if which else "the workflows have"
-        return Behaviour(
-            "unknown", 0, f"{who} n8n's legacy execution order, which is not simulated; add "
-                          "`executionOrder: v1` to the settings"
-        )  # fmt: skip
+        return Behaviour("different", 0, served) if served else _legacy_order(old, new)
     try:
         machines = EngineModel(old), EngineModel(new)
     except (ValueError, TypeError, AttributeError, KeyError) as error:
@@ -95,14 +88,12 @@ def diff_behaviour(
     starts = [(n, matching.pairs[n]) for n in mine if matching.pairs.get(n) in its]
     idle = frozenset(keys[n] for n, partner in matching.pairs.items()
                      if _is_idle(old, n) and _is_idle(new, partner))  # fmt: skip
+    # Runs with one item at a time; where a node may make several of one, runs with several.
     behaviour = Walk(*sides, joints, singles, limit, idle=idle).run(starts)
     if behaviour.verdict == "same" and any(_may_multiply(n) for n in machines[0].flows[0].nodes):
         most = min(limit, SEVERAL)
         more = Walk(*sides, joints, singles, most, several=True, idle=idle).run(starts)
-        if more.verdict == "bounded":
-            reason = f"if one item may become several, {more.reason}"
-            more = more._replace(reason=reason)
-        behaviour = more._replace(looked_at=behaviour.looked_at + more.looked_at)
+        behaviour = _add_looked_at(more, behaviour.looked_at)
     behaviour = behaviour._replace(run=tuple(_steps_of(behaviour.run, old, new)))
     if behaviour.verdict != "different":
         other = _other_start(mine, its, matching) or _describe_served(old, new, matching)
@@ -112,6 +103,24 @@ def diff_behaviour(
     if any(joint.changed for joint in decisions.joints.values()):
         assumed.append("the changed conditions decide as before")
     return behaviour._replace(assumed=tuple(assumed))
+
+
+def _legacy_order(old: WorkflowDocument, new: WorkflowDocument) -> Behaviour:
+    which = "old" if new.order else "new" if old.order else ""
+    who = f"the {which} workflow has" if which else "the workflows have"
+    reason = (
+        f"{who} n8n's legacy execution order, which is not simulated; add `executionOrder: v1` to "
+        "the settings"
+    )
+    return Behaviour("unknown", 0, reason)
+
+
+def _add_looked_at(behaviour: Behaviour, looked_at: int) -> Behaviour:
+    """The behaviour with several items, after that with one was looked at."""
+    if behaviour.verdict == "bounded":
+        reason = f"if one item may become several, {behaviour.reason}"
+        behaviour = behaviour._replace(reason=reason)
+    return behaviour._replace(looked_at=looked_at + behaviour.looked_at)
 
 
 _COUNTING = ("before", "round")

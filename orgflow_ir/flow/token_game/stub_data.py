@@ -69,6 +69,7 @@ def data_stimuli(
     Raises:
         Unplayable: no data makes the target follow the run's choices.
     """
+    # 1. The choices of the run, by what sets the variables that they read, and its visits.
     deciders: dict[str, list[Decision]] = {}
     for decision in decisions:
         deciders.setdefault(decided_by(decision), []).append(decision)
@@ -80,6 +81,7 @@ def data_stimuli(
         visited.setdefault(step.element, []).append(index)
         for decision in deciders.get(step.element, ()):
             flows = taken_flows(decision, step)
+            # Conditions in code may read what another element than the setter has set.
             apart = before is not None and bool(decision.coded)
             if decision.values or not apart:
                 own = decision.setter == decision.gateway.id
@@ -93,6 +95,7 @@ def data_stimuli(
                 visit = max(len(visited.get(owner, ())), 1)
                 choices = wanted.setdefault((owner, owner), {})
                 choices.setdefault(visit, []).append(Choice(decision, flows, labels=False))
+    # 2. One output a visit; visits without a choice in between get an empty one.
     stimuli = [Stimulus(run.start or run.process, "start")]
     for (setter, owner), choices in wanted.items():
         for visit in range(1, max(choices) + 1):

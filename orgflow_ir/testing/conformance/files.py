@@ -29,16 +29,21 @@ def file_problems(artifacts: object) -> list[str]:
     paths = [a.path for a in artifacts]
     if len({p.lower() for p in paths}) != len(paths):
         problems.append(f"two files have the same path: {paths}")
-    for path in map(PurePosixPath, paths):
-        if path.is_absolute() or ".." in path.parts or not path.name or "\\" in str(path):
-            problems.append(f"`{path}` is not a path inside the output folder")
-        elif not str(path).isprintable() or max(len(p.encode()) for p in path.parts) > MAX_PART:
-            shown = repr(str(path))
-            shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
-            problems.append(f"{shown} is not a path that every file system supports")
+    problems += [p for path in paths if (p := _path_problem(PurePosixPath(path)))]
     for artifact in artifacts:
         problems += _text_problems(artifact)
     return problems
+
+
+def _path_problem(path: PurePosixPath) -> str:
+    """Why a file cannot have a path; empty if it can."""
+    if path.is_absolute() or ".." in path.parts or not path.name or "\\" in str(path):
+        return f"`{path}` is not a path inside the output folder"
+    if not str(path).isprintable() or max(len(p.encode()) for p in path.parts) > MAX_PART:
+        shown = repr(str(path))
+        shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
+        return f"{shown} is not a path that every file system supports"
+    return ""
 
 
 def _text_problems(artifact: Artifact) -> list[str]:

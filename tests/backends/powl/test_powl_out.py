@@ -42,7 +42,7 @@ def read(text: str, name: str) -> tuple[Model, Powl]:
     source = SourceFile(name, text.encode())
     model = frontend.parse(source, ctx)
     assert model is not None, ctx.diagnostics
-    return model, frontend._read(source, ctx)[1]
+    return model, frontend._read_powl(source, ctx)[1]
 
 
 @pytest.mark.parametrize("seed", seeds(120))
