@@ -35,7 +35,7 @@ def conditions(model: Model, counts: Counter[tuple[str, str]], reasons: Counter[
             if flow.condition is None or not flow.condition.text.strip():
                 continue
             try:
-                parser = recognise(flow.condition).parser.__name__.removesuffix("Parser").lower()
+                language = recognise(flow.condition).language
                 tree = read_condition(flow.condition)
             except ConditionError as error:
                 counts["condition", "left"] += 1
@@ -45,7 +45,7 @@ def conditions(model: Model, counts: Counter[tuple[str, str]], reasons: Counter[
                 counts["condition", "label"] += 1
             else:
                 level = "level 1" if is_plain(tree) else "beyond"
-                counts[f"condition, {parser}", f"executed, {level}"] += 1
+                counts[f"condition, {language}", f"executed, {level}"] += 1
 
 
 def work(

@@ -36,7 +36,7 @@ MODULES = {
     "analysis.expressions.feel": "languages.feel",
     "analysis.expressions.java_text": "program.java_text",
     "analysis.expressions.parsers.core": "languages.expression_parser",
-    "analysis.expressions.parsers.feel": "languages.feel_conditions",
+    "analysis.expressions.parsers.feel": "languages.feel.reading",
     "analysis.expressions.parsers.java": "languages.java",
     "analysis.expressions.parsers.javascript": "languages.javascript",
     "analysis.expressions.parsers.juel": "languages.juel",

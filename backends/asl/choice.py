@@ -161,6 +161,7 @@ def _plain(tree: FeelTree) -> Tree:
     """A test of FEEL as one of the language that all share, where it is one: comparisons, and tests
     whether something is defined. Raises `ConditionError`."""
     from orgflow_ir.languages.feel import syntax as feel  # few conditions need it
+    from orgflow_ir.languages.feel.elaboration import COMPARISONS
 
     match tree:
         case feel.Name(name):
@@ -174,8 +175,7 @@ def _plain(tree: FeelTree) -> Tree:
         case feel.Literal(None | str() | bool() as value):
             return Constant(value)
         case feel.Comparison(sign, left, right):
-            operator: ComparisonOperator = "==" if sign == "=" else sign
-            return FEEL.comparison[operator](_plain(left), _plain(right))
+            return COMPARISONS[sign](_plain(left), _plain(right))
         case feel.Logical(word, left, right):
             return FEEL.logic[word](_plain(left), _plain(right))
         case feel.Call(feel.Name("not"), (feel.Comparison(_, _, feel.Literal(None)) as test,)):

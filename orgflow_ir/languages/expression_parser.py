@@ -16,7 +16,9 @@ from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import methods, readings
 from orgflow_ir.program.ecmascript_operators import LOOSE
 from orgflow_ir.program.java_operators import EQUALS_METHOD, JAVA
+from orgflow_ir.program.methods import COMMON_METHODS
 from orgflow_ir.program.operators import Operators
+from orgflow_ir.program.readings import ENGINE_OBJECTS, OBJECT_NAMES
 from orgflow_ir.program.syntax import (
     Apply,
     Arithmetic,
@@ -40,21 +42,6 @@ TOKEN = re.compile(
     r"\s*(?:(?P<num>\d+(?:\.\d+)?)|(?P<str>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
     r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]?:]))"
 )
-_CONTEXT = {"this", "environment", "execution", "variables"}
-"""Names of engine objects that are in scope in addition to the variables."""
-
-OBJECT_NAMES = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
-"""Properties that every JavaScript object has."""
-
-METHODS: dict[str, tuple[Method, int]] = {
-    "size": (methods.SIZE, 0), "length": (methods.SIZE, 0), "isEmpty": (methods.IS_EMPTY, 0),
-    "contains": (methods.CONTAINS, 1), "includes": (methods.CONTAINS, 1),
-    "startsWith": (methods.STARTS_WITH, 1), "endsWith": (methods.ENDS_WITH, 1),
-    "toLowerCase": (methods.LOWER, 0), "toUpperCase": (methods.UPPER, 0), "trim": (methods.TRIM, 0),
-}  # fmt: skip
-"""Methods of texts and collections in JavaScript, Python and dialects of them, with their number of
-arguments."""
-
 JAVA_METHODS: dict[str, tuple[Method, int]] = {
     "size": (methods.COUNT, 0), "length": (methods.LENGTH, 0), "isEmpty": (methods.IS_EMPTY, 0),
     "contains": (methods.HAS, 1), "startsWith": (methods.STARTS_WITH, 1),
@@ -144,7 +131,7 @@ class Parser:
     token: ClassVar[re.Pattern[str]] = TOKEN
     """Pattern of a token."""
 
-    methods: ClassVar[dict[str, tuple[Method, int]]] = METHODS
+    methods: ClassVar[dict[str, tuple[Method, int]]] = COMMON_METHODS
     """Methods of texts and collections."""
 
     entries: ClassVar[Reading | None] = None
@@ -370,7 +357,7 @@ class Parser:
 
     def named(self, root: str, parts: list[str], span: Span) -> Tree:
         """The variable at a path. Raises `ConditionError` for a reserved name."""
-        if root in _CONTEXT or not OBJECT_NAMES.isdisjoint(parts):
+        if root in ENGINE_OBJECTS or not OBJECT_NAMES.isdisjoint(parts):
             raise ConditionError(f"`{'.'.join(parts)}` is no variable")
         return Variable(tuple(parts), span)
 

@@ -6,7 +6,6 @@ import re
 from typing import ClassVar
 
 from orgflow_ir.languages.expression_parser import (
-    OBJECT_NAMES,
     TOKEN,
     Parser,
     refuse_too_large,
@@ -22,6 +21,7 @@ from orgflow_ir.languages.javascript import (
 from orgflow_ir.program import methods
 from orgflow_ir.program.portable_operators import PORTABLE
 from orgflow_ir.program.python_operators import PYTHON
+from orgflow_ir.program.readings import OBJECT_NAMES
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,

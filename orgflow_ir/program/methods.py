@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from orgflow_ir.program import requirements
 from orgflow_ir.program.syntax import (
@@ -431,3 +431,11 @@ DECIMAL = define_method(
 
 UNSURE = define_method("unsure", compute=lambda tree, value: value(tree.operand), checked="nothing")
 """A number in it that may be a decimal or a double."""
+
+COMMON_METHODS: Final[dict[str, tuple[Method, int]]] = {
+    "size": (SIZE, 0), "length": (SIZE, 0), "isEmpty": (IS_EMPTY, 0), "contains": (CONTAINS, 1),
+    "includes": (CONTAINS, 1), "startsWith": (STARTS_WITH, 1), "endsWith": (ENDS_WITH, 1),
+    "toLowerCase": (LOWER, 0), "toUpperCase": (UPPER, 0), "trim": (TRIM, 0),
+}  # fmt: skip
+"""Methods of texts and collections in JavaScript, Python and dialects of them, with their number of
+arguments."""

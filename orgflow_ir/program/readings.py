@@ -14,6 +14,14 @@ from orgflow_ir.program import requirements
 from orgflow_ir.program.syntax import Found, Path, Reading, Requirement, Variable
 from orgflow_ir.program.values import UNDEFINED, NoAnswer
 
+ENGINE_OBJECTS: Final = frozenset({"this", "environment", "execution", "variables"})
+"""Names of engine objects that are in scope in addition to the variables."""
+
+OBJECT_NAMES: Final = frozenset(
+    {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
+)
+"""Properties that every JavaScript object has."""
+
 
 def read_value(variable: Variable, values: Mapping[Path, Any]) -> Any:
     """The value of a variable, undefined if it has none."""

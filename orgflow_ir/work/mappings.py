@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import re
 
-from orgflow_ir.languages.expression_parser import OBJECT_NAMES
 from orgflow_ir.languages.juel import JuelParser, checked
-from orgflow_ir.languages.recognise import Recognised, recognise
+from orgflow_ir.languages.recognise import recognise
 from orgflow_ir.model import Expression
-from orgflow_ir.program import feel_operators, java_operators, methods, readings
-from orgflow_ir.program.syntax import (
-    Arithmetic,
-    Call,
-    Comparison,
-    ConditionError,
-    Constant,
-    Logical,
-    Not,
-    Span,
-    Tree,
-    Variable,
-    nodes,
-)
+from orgflow_ir.program import java_operators, methods
+from orgflow_ir.program.readings import OBJECT_NAMES
+from orgflow_ir.program.syntax import Call, ConditionError, Constant, Span, Tree
 
 _OPEN = re.compile(r"(?P<escape>\\*)[$#]\{")
 """The start of an expression; after a backslash, it is text without the backslash."""
@@ -39,35 +27,11 @@ def read_value(text: str, language: str | None = None) -> Tree:
     if language == "variable":
         return checked(JuelParser(text).parse())
     if language is not None:
-        code = recognise(Expression(text=text, language=language))
-        tree = code.parse()
-        return _in_feel(code, tree) if code.is_feel else tree
+        return recognise(Expression(text=text, language=language)).parse_value()
     pieces = list(_pieces(text))
     if len(pieces) == 1:
         return pieces[0]
     return Call(java_operators.TEXT, tuple(pieces), Span(0, len(text))) if pieces else Constant("")
-
-
-def _in_feel(code: Recognised, tree: Tree) -> Tree:
-    """A value of FEEL, in which a comparison may be null."""
-    if isinstance(tree, Variable) and len(tree.path) > 1:
-        return Variable(tree.path, tree.span, readings.FEEL_PATH)
-    if not isinstance(tree, Comparison | Logical | Not):
-        return tree
-    if any(map(_is_null_by_type, nodes(tree))):
-        from orgflow_ir.languages.feel.reading import read_feel  # in few models
-
-        return read_feel(code.text, code.start, code.end)
-    return Call(feel_operators.THREE_VALUED, (tree,), tree.span)
-
-
-def _is_null_by_type(node: Tree) -> bool:
-    """Whether a FEEL comparison is null rather than false for values that JavaScript does not
-    distinguish."""
-    computed = isinstance(node, Comparison) and any(
-        isinstance(side, Arithmetic) for side in (node.left, node.right)
-    )
-    return computed or (isinstance(node, Call) and node.operation is feel_operators.PART)
 
 
 def _entries(text: str, named: bool) -> Tree:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from orgflow_ir.languages.expression_parser import OBJECT_NAMES, Parser, property_of
+from orgflow_ir.languages.expression_parser import Parser, property_of
 from orgflow_ir.languages.juel import JuelParser
 from orgflow_ir.languages.literals import (
     GroovyValues,
@@ -30,6 +30,7 @@ from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import methods
 from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
 from orgflow_ir.program.java_operators import JAVA, TEXTS
+from orgflow_ir.program.readings import OBJECT_NAMES
 from orgflow_ir.program.substitution import replace_variables, with_members
 from orgflow_ir.program.syntax import (
     Arithmetic,

@@ -6,13 +6,15 @@ import json
 import random
 
 from orgflow_ir.languages.expression_parser import Parser
-from orgflow_ir.languages.feel_conditions import FeelParser
+from orgflow_ir.languages.feel.reading import read_comparison
 from orgflow_ir.languages.javascript import GroovyParser, JavaScriptParser
 from orgflow_ir.languages.juel import JuelParser
 from orgflow_ir.program import methods
 from orgflow_ir.program.ecmascript_operators import STRICT
+from orgflow_ir.program.feel_operators import FEEL
 from orgflow_ir.program.syntax import (
     Arithmetic,
+    ArithmeticOperator,
     Comparison,
     Constant,
     Empty,
@@ -24,7 +26,21 @@ from orgflow_ir.program.syntax import (
     Variable,
 )
 
-PARSERS: dict[str, type[Parser]] = {
+
+class FeelParser:
+    """FEEL's operators between variables and constants, with the members of other parsers."""
+
+    operators, entries = FEEL, None
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def parse(self) -> Tree:
+        """The tree of the text."""
+        return read_comparison(self.text)
+
+
+PARSERS: dict[str, type[Parser | FeelParser]] = {
     "feel": FeelParser, "juel": JuelParser, "javascript": JavaScriptParser, "groovy": GroovyParser,
 }  # fmt: skip
 
@@ -45,7 +61,7 @@ def tree(rng: random.Random, language: str, depth: int = 4) -> Tree:
         path = rng.choice(PATHS)
         reading = PARSERS[language].entries
         return Variable(path, reading=reading if len(path) > 1 else None)
-    if kind == "n" or (kind == "e" and language == "groovy"):  # which has no `empty`
+    if kind == "n" or (kind == "e" and language in ("groovy", "feel")):  # which have no `empty`
         return operators.negation(tree(rng, language, depth - 1))
     if kind == "m":
         return operators.negative(tree(rng, language, depth - 1))
@@ -57,7 +73,10 @@ def tree(rng: random.Random, language: str, depth: int = 4) -> Tree:
     if kind == "l":
         return operators.logic[rng.choice(("and", "or"))](left, right)
     if kind == "a":
-        return operators.arithmetic[rng.choice(("+", "-", "*", "/", "%"))](left, right)
+        signs: list[ArithmeticOperator] = ["+", "-", "*", "/", "%"]
+        if language == "feel":
+            signs.remove("%")
+        return operators.arithmetic[rng.choice(signs)](left, right)
     operator = rng.choice(("==", "!=", "<", "<=", ">", ">="))
     if operator in ("==", "!=") and language == "javascript" and rng.random() < 0.5:
         return STRICT[operator](left, right)

@@ -92,6 +92,7 @@ _WORD = re.compile(r"(?:[^\W\d]|[^\x00-\xbf])(?:\w|[^\x00-\xbf])*|\?")
 _ESCAPED_NAME = re.compile(r"`([^`\n]+)`")
 _NUMBER = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
 _NAME_PART = re.compile(r"\w+|[^\w\s]")
 _KEY = re.compile(
     r'\s*(?:"(?P<text>(?:[^"\\\n]|\\.)*)"|(?P<name>[^\s{}\[\](),:"][^{}\[\](),:"]*?))\s*:'
@@ -102,6 +103,7 @@ _LOOP_NAME = re.compile(r"(?P<name>(?:[^\W\d]|[^\x00-\xbf])[^{}\[\](),:\"=<>!@]*
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{6}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 _SIGNS = re.compile(r"<=|>=|!=|<|>|=")
+_LENIENT_SIGNS = re.compile(r"===|!==|==|<>|<=|>=|!=|<|>|=")
 
 _OR, _AND, _COMPARISON, _SUM, _PRODUCT, _POWER = range(6)
 """Operators by precedence, the lowest first."""
@@ -112,6 +114,8 @@ def parse_expression(
     names: Iterable[str] = (),
     members: Iterable[str] = (),
     types: Mapping[str, Type] | None = None,
+    *,
+    lenient: bool = False,
 ) -> Tree:
     """The tree of an expression.
 
@@ -120,6 +124,8 @@ def parse_expression(
         names: variables and functions in scope in addition to the built-in functions.
         members: names of context entries, for `a.b c` and for filters.
         types: type names that `instance of` and parameters accept in addition to FEEL's own.
+        lenient: accepts what authors of processes write and engines convert: `==`, `===`, `!==`,
+            `<>`, `&&`, `||`, `not a`, and texts in single quotes.
 
     Raises:
         FeelError: the text does not match the grammar; the message names the fault and its
@@ -130,6 +136,7 @@ def parse_expression(
         Arithmetic(operator='*', left=Name(name='Monthly Income', ...), ...)
     """
     parser = _Parser(text, names, members, types or {})
+    parser.lenient = lenient
     tree = parser.expression()
     parser.end()
     parser.checked(tree)
@@ -257,6 +264,7 @@ class _Parser:
         """The depth at which `[` closes a range instead of beginning a filter; 0: nowhere."""
         self.depth = 0
         self.at = 0
+        self.lenient = False
         if len(text) > MAX_LENGTH:
             self.fail("the expression is too long", Span(MAX_LENGTH, len(text)))
         self.skip()
@@ -353,7 +361,8 @@ class _Parser:
         """Operators from a level on, those of one level from the left (one method for all levels,
         so that nesting costs few frames). The first operand may have been read: `left`."""
         if left is None:
-            start, left = self.at, self.unary()
+            start = self.at
+            left = self.bare_negation(least) or self.unary()
         while True:
             if least <= _POWER and self.accept("**"):
                 left = Arithmetic("**", left, self.unary(), self.since(start))
@@ -369,9 +378,9 @@ class _Parser:
                 left = In(left, self.tests_of_in(), self.since(start))
             elif least <= _COMPARISON and (sign := self.comparison_sign()) is not None:
                 left = Comparison(sign, left, self.operation(_SUM), self.since(start))
-            elif least <= _AND and self.accept_word("and"):
+            elif least <= _AND and (self.accept_word("and") or self.accept_lenient("&&")):
                 left = Logical("and", left, self.operation(_COMPARISON), self.since(start))
-            elif least <= _OR and self.accept_word("or"):
+            elif least <= _OR and (self.accept_word("or") or self.accept_lenient("||")):
                 left = Logical("or", left, self.operation(_AND), self.since(start))
             else:
                 return left
@@ -381,15 +390,31 @@ class _Parser:
         self.accept(sign)
         return Arithmetic(sign, left, self.operation(right), self.since(start))
 
+    def accept_lenient(self, sign: str) -> bool:
+        return self.lenient and self.accept(sign)
+
+    def bare_negation(self, least: int) -> Tree | None:
+        """`not a = b`, without brackets."""
+        if not self.lenient or least > _COMPARISON or not self.word_ahead("not"):
+            return None
+        start = self.at
+        self.accept_word("not")
+        if self.ahead("("):
+            self.at = start
+            return None
+        with self.nested():
+            operand = self.operation(_COMPARISON)
+        return Call(Name("not", Span(start, start + 3)), (operand,), None, self.since(start))
+
     def comparison_sign(self) -> ComparisonSign | None:
-        match = _SIGNS.match(self.text, self.at)
+        match = (_LENIENT_SIGNS if self.lenient else _SIGNS).match(self.text, self.at)
         if match is None:
             return None
-        if self.text.startswith("==", self.at):
+        if not self.lenient and self.text.startswith("==", self.at):
             self.fail("`==` is not a FEEL operator; use `=`", Span(self.at, self.at + 2))
         self.at = match.end()
         self.skip()
-        return cast(ComparisonSign, match.group())
+        return cast(ComparisonSign, "!=" if match.group() == "<>" else match.group())
 
     def unary(self) -> Tree:
         start = self.at
@@ -431,7 +456,7 @@ class _Parser:
         sign = self.text[start]
         if sign.isdigit() or (sign == "." and self.text[start + 1 : start + 2].isdigit()):
             return self.number()
-        if sign == '"':
+        if sign == '"' or (sign == "'" and self.lenient):
             return Literal(self.string(), self.since(start))
         if sign == "@":
             self.accept("@")
@@ -467,7 +492,7 @@ class _Parser:
         return Literal(value, Span(*match.span()))
 
     def string(self) -> str:
-        match = _STRING.match(self.text, self.at)
+        match = (_QUOTED if self.ahead("'") else _STRING).match(self.text, self.at)
         if match is None:
             self.fail("the string is never closed", Span(self.at, len(self.text)))
         self.at = match.end()
@@ -552,8 +577,8 @@ class _Parser:
                 return RangeLiteral(operand, None, sign == ">=", False, span)
             case "=":
                 return RangeLiteral(operand, operand, True, True, span)
-            case "!=":
-                self.fail("`!=` makes no range", span)
+            case _:
+                self.fail(f"`{sign}` makes no range", span)
 
     def context(self) -> Tree:
         start = self.at

@@ -6,6 +6,7 @@ not a built-in function is a variable.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
@@ -13,8 +14,12 @@ from typing import Any, TypeVar, cast
 
 from orgflow_ir.languages.feel import evaluator
 from orgflow_ir.languages.feel.boundary import to_json
+from orgflow_ir.languages.feel.elaboration import (
+    elaborate_expression,
+    elaborate_typed,
+    translate_operators,
+)
 from orgflow_ir.languages.feel.parser import parse_expression
-from orgflow_ir.languages.feel.short import shared_tree
 from orgflow_ir.languages.feel.signatures import SIGNATURES
 from orgflow_ir.languages.feel.syntax import (
     Between,
@@ -41,33 +46,81 @@ from orgflow_ir.languages.feel.syntax import (
 )
 from orgflow_ir.languages.feel.values import INPUT, Unsupported, Value, imported
 from orgflow_ir.program import syntax
+from orgflow_ir.program.feel_operators import FEEL, PART, THREE_VALUED
+from orgflow_ir.program.readings import FEEL_PATH
 from orgflow_ir.program.syntax import ConditionError, Feel, KnownType, Span
 from orgflow_ir.program.values import NoAnswer
 
 _P = TypeVar("_P", bound=Part)
 
 DEFINED, OR_ELSE, EMPTY = "is defined", "get or else", "is empty"
+EXTENSIONS = (DEFINED, OR_ELSE, EMPTY)
 """Functions that Camunda 8 adds to those of DMN."""
 
 
 def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
-    """The FEEL expression in `text[start:end]`.
+    """The FEEL expression in `text[start:end]`, in FEEL's own operations.
 
     Raises `ConditionError` if it does not match the grammar, or calls an undefined function.
     """
     end = len(text) if end is None else end
-    code = text[start:end]
+    return as_expression(_parse_code(text[start:end]), Span(start, end))
+
+
+def read_condition(text: str, start: int = 0, end: int | None = None) -> syntax.Tree:
+    """The FEEL condition in `text[start:end]`, in shared operations if these have the same value
+    (`elaborate_expression`). Errors are those of `read_feel`."""
+    end = len(text) if end is None else end
+    tree = _parse_code(text[start:end])
+    shared = elaborate_expression(tree, start)
+    return as_expression(tree, Span(start, end)) if shared is None else shared
+
+
+def read_value(text: str, start: int, end: int) -> syntax.Tree:
+    """The value of the FEEL expression in `text[start:end]`, in which a comparison may be null.
+    Errors are those of `read_feel`."""
+    tree = _parse_code(text[start:end])
+    shared = elaborate_expression(tree, start)
+    truth = isinstance(shared, syntax.Comparison | syntax.Logical | syntax.Not)
+    if shared is None or (truth and any(map(_is_null_by_type, syntax.nodes(shared)))):
+        return as_expression(tree, Span(start, end))
+    if isinstance(shared, syntax.Variable) and len(shared.path) > 1:
+        return syntax.Variable(shared.path, shared.span, FEEL_PATH)
+    return THREE_VALUED(shared, span=shared.span) if truth else shared
+
+
+def read_comparison(text: str, start: int = 0, end: int | None = None) -> syntax.Tree:
+    """A text that may be prose, with the operators of FEEL between variables and constants. Raises
+    `ConditionError` for every other construct."""
+    end = len(text) if end is None else end
     try:
-        tree = parse_expression(code, [DEFINED, OR_ELSE, EMPTY])
+        tree = parse_expression(text[start:end], lenient=True)
+    except FeelError as error:
+        raise ConditionError(
+            str(error).replace("not expected here", "not supported here")
+        ) from None
+    return translate_operators(tree, start)
+
+
+def _is_null_by_type(node: syntax.Tree) -> bool:
+    """Whether a comparison is null rather than false for values that JavaScript does not
+    distinguish."""
+    computed = isinstance(node, syntax.Comparison) and any(
+        isinstance(side, syntax.Arithmetic) for side in (node.left, node.right)
+    )
+    return computed or (isinstance(node, syntax.Call) and node.operation is PART)
+
+
+def _parse_code(code: str) -> Tree:
+    """The tree of an expression over undeclared variables. Raises `ConditionError`."""
+    try:
+        return parse_expression(code, EXTENSIONS, lenient=True)
     except FeelError as error:
         names, members = long_names(code)
-        if not names and not members:
-            raise ConditionError(str(error)) from None
-        try:
-            tree = parse_expression(code, [DEFINED, OR_ELSE, EMPTY, *names], members)
-        except FeelError:
-            raise ConditionError(str(error)) from None
-    return as_expression(tree, Span(start, end))
+        if names or members:
+            with contextlib.suppress(FeelError):
+                return parse_expression(code, [*EXTENSIONS, *names], members)
+        raise ConditionError(str(error)) from None
 
 
 def long_names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -117,14 +170,18 @@ class FeelExpression(Feel):
 
     def find_shared(self, types: Callable[[syntax.Path], KnownType | None]) -> syntax.Tree | None:
         """As in the base class."""
-        return shared_tree(self, types)
+        return elaborate_typed(self.tree, types)
 
 
 def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
     """A part of a FEEL text as a separate expression.
 
-    Raises `ConditionError` if it calls an undefined function.
+    Raises `ConditionError` if it calls an undefined function, or has an operator that is not one of
+    FEEL.
     """
+    for part in parts(tree):
+        if isinstance(part, Comparison) and part.operator in ("==", "===", "!=="):
+            raise ConditionError("`==` is not a FEEL operator; use `=`")
     tree = _rewritten(tree)
     free = list(_free(tree, frozenset()))
     for part in parts(tree):
@@ -138,6 +195,19 @@ def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
             raise ConditionError(f"the function `{path[0]}` is not supported")
     paths = tuple(dict.fromkeys(free))
     return FeelExpression(tree, paths, frozenset(_tested(tree)), span)
+
+
+def as_condition(tree: syntax.Tree) -> syntax.Tree:
+    """A condition: whether an expression is true."""
+    if isinstance(tree, Feel):
+        logical = is_logical(tree.tree)
+    else:
+        logical = isinstance(
+            tree, syntax.Comparison | syntax.Logical | syntax.Not | syntax.Constant
+        )
+    if logical:
+        return tree
+    return FEEL.comparison["=="](tree, syntax.Constant(True), span=tree.span)
 
 
 def value_of(feel: Feel, values: Mapping[syntax.Path, Any]) -> Any:
@@ -202,9 +272,6 @@ def _gathered(name: str, values: Mapping[syntax.Path, Any]) -> Any:
                 inner = inner.setdefault(part, {})
             inner[path[-1]] = value
     return found or None
-
-
-EXTENSIONS = (DEFINED, OR_ELSE, EMPTY)
 
 
 def without_extensions(tree: _P) -> _P:

@@ -15,7 +15,9 @@ from typing import TypeVar
 from orgflow_ir.languages.feel.types import Type
 from orgflow_ir.program.syntax import NOWHERE, Node, Span
 
-ComparisonSign = OneOf["=", "!=", "<", "<=", ">", ">="]
+ComparisonSign = OneOf["=", "!=", "<", "<=", ">", ">=", "==", "===", "!=="]
+"""`==`, `===` and `!==` are no operators of FEEL; they are read in conditions of processes."""
+
 HitPolicy = OneOf["UNIQUE", "FIRST", "PRIORITY", "ANY", "COLLECT", "RULE ORDER", "OUTPUT ORDER"]
 Aggregation = OneOf["COUNT", "SUM", "MIN", "MAX"]
 ArithmeticSign = OneOf["+", "-", "*", "/", "**"]
@@ -355,7 +357,7 @@ def with_children(part: _N, change: Callable[[Node], Node]) -> _N:
     changed: dict[str, object] = {}
     for name in part.__match_args__:
         value = getattr(part, name)
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) and name != "span":
             value = tuple(change(one) if isinstance(one, Node) else one for one in value)
         elif isinstance(value, Node):
             value = change(value)
