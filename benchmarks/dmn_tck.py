@@ -25,8 +25,8 @@ from engine_fixture import START, flow, node  # noqa: E402
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest  # noqa: E402
 
 from orgflow_ir.decisions.evaluate import decide  # noqa: E402
-from orgflow_ir.languages.feel.conversion_functions import text_of  # noqa: E402
-from orgflow_ir.languages.feel.evaluator import Unsupported  # noqa: E402
+from orgflow_ir.program.feel.conversion_functions import text_of  # noqa: E402
+from orgflow_ir.program.structure_evaluation import Unsupported  # noqa: E402
 
 KIT = ROOT.parent / "shared" / "data" / "dmn-tck"
 COLUMNS = ("results", "evaluator", "javascript", "refused", "silent")

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from orgflow.backends.n8n.engine.node import find_node
 
-from orgflow_ir.languages.feel.conversion_functions import text_of
-from orgflow_ir.languages.feel.evaluator import evaluate
 from orgflow_ir.languages.feel.parser import parse_expression
+from orgflow_ir.program.feel.conversion_functions import text_of
+from orgflow_ir.program.structure_evaluation import evaluate
 
 TESTS = Path(__file__).resolve().parent.parent / "tests/expressions/test_feel_evaluator.py"
 

@@ -27,37 +27,46 @@ from orgflow.frontends.dmn.dmn_reader import DmnError, read_dmn
 from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.link import Logic
 from orgflow_ir.decisions.process_variables import linked
-from orgflow_ir.languages.feel import syntax
 from orgflow_ir.languages.feel.reading import read_feel
-from orgflow_ir.languages.feel.values import Unsupported
-from orgflow_ir.program.syntax import ConditionError
+from orgflow_ir.program import structures
+from orgflow_ir.program.feel.values import Unsupported
+from orgflow_ir.program.syntax import (
+    Apply,
+    ConditionError,
+    Constant,
+    Negative,
+    Tree,
+    Variable,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 _MODEL = re.compile(r"<(?:\w+:)?definitions[^>]*DMN.*?</(?:\w+:)?definitions>", re.DOTALL)
 _EXPRESSION = re.compile(r"""(?:"=(?!")\s*([^"]+)"|>=\s*([^<]+)</)""")
 
 
-def reading(tree: syntax.Part) -> Callable[[str], str | None]:
+def reading(tree: structures.Part) -> Callable[[str], str | None]:
     """The code of variables; a name that an expression calls is that of a function."""
-    called = {p.function.name for p in syntax.parts(tree)
-              if isinstance(p, syntax.Call) and isinstance(p.function, syntax.Name)}  # fmt: skip
+    calls = [p for p in structures.parts(tree) if isinstance(p, structures.FunctionCall)]
+    called = {p.function.name for p in calls if isinstance(p.function, Variable)}
     return lambda name: None if name in called else f"$json[{name!r}]"
 
 
-def causes(tree: syntax.Part) -> Iterator[str]:
+def causes(tree: structures.Part) -> Iterator[str]:
     """The smallest parts of an expression that have no plain translation."""
-    inner = [cause for child in syntax.children(tree) for cause in causes(child)]
-    if inner or isinstance(tree, syntax.UnaryTest | syntax.UnaryTests | syntax.Iteration):
+    inner = [cause for child in structures.children(tree) for cause in causes(child)]
+    if inner or isinstance(
+        tree, structures.UnaryTest | structures.UnaryTests | structures.Iteration
+    ):
         yield from inner
-    elif isinstance(tree, syntax.Name):
+    elif isinstance(tree, Variable):
         return
     elif direct_expression(tree, reading(tree)) is None:
         match tree:
-            case syntax.Call(syntax.Name(name)):
+            case structures.FunctionCall(Variable((name,))):
                 yield f"{name}(…)"
-            case syntax.Arithmetic(sign) | syntax.Comparison(sign):
-                yield f"{type(tree).__name__} {sign}"
-            case syntax.Path(_, name):
+            case Apply(operation):
+                yield operation.name
+            case structures.Path(_, name):
                 yield f"….{name}"
             case _:
                 yield type(tree).__name__
@@ -67,14 +76,14 @@ def decision_causes(unit: Logic) -> Iterator[str]:
     """The parts of a decision, without what it requires, that have no plain translation."""
     if unit.knowledge:
         yield "a function"
-    tree = unit.tree.value if isinstance(unit.tree, syntax.Coerced) else unit.tree
-    if not isinstance(tree, syntax.DecisionTable):
+    tree = unit.tree.value if isinstance(unit.tree, structures.Coerced) else unit.tree
+    if not isinstance(tree, structures.DecisionTable):
         yield from () if tree is None else causes(tree)
         return
     if tree.hit_policy in ("PRIORITY", "OUTPUT ORDER"):
         yield f"hit policy {tree.hit_policy}"
     for column in tree.inputs:
-        if not isinstance(column.expression, syntax.Name | syntax.Path):
+        if not isinstance(column.expression, Variable | structures.Path):
             yield "a computed input"
         if column.converts == "date":
             yield "an input that is a date"
@@ -83,22 +92,22 @@ def decision_causes(unit: Logic) -> Iterator[str]:
             for test in cell.tests:
                 ends = (
                     (test.operand.low, test.operand.high)
-                    if isinstance(test.operand, syntax.RangeLiteral)
+                    if isinstance(test.operand, structures.RangeLiteral)
                     else (test.operand,)
                 )
                 for end in ends:
-                    if isinstance(end, syntax.Negation):
+                    if isinstance(end, Negative):
                         end = end.operand
-                    if end is not None and not isinstance(end, syntax.Literal):
+                    if end is not None and not isinstance(end, Constant):
                         yield f"a cell with {_of(end)}"
         for entry in rule.entries:
-            one = entry.operand if isinstance(entry, syntax.Negation) else entry
-            if not isinstance(one, syntax.Literal):
+            one = entry.operand if isinstance(entry, Negative) else entry
+            if not isinstance(one, Constant):
                 yield f"a result with {_of(one)}"
 
 
-def _of(tree: syntax.Tree) -> str:
-    if isinstance(tree, syntax.Call) and isinstance(tree.function, syntax.Name):
+def _of(tree: Tree) -> str:
+    if isinstance(tree, structures.FunctionCall) and isinstance(tree.function, Variable):
         return f"{tree.function.name}(…)"
     return type(tree).__name__
 
@@ -147,7 +156,7 @@ def main() -> int:
             expressions.setdefault(html.unescape(found[1] or found[2]).strip(), path)
     for text, path in expressions.items():
         try:
-            tree = read_feel(text).tree
+            tree = read_feel(text).body
             before = feel_expression(tree, reading(tree))
         except (ConditionError, Unsupported):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from orgflow.backends.asl.names import safe_path
 
@@ -24,18 +24,16 @@ from orgflow_ir.program.syntax import (
     ConditionError,
     Constant,
     Empty,
-    Feel,
+    Exact,
     Logical,
     Negative,
     Not,
     Path,
+    Structure,
     Tree,
     Variable,
     variables,
 )
-
-if TYPE_CHECKING:
-    from orgflow_ir.languages.feel.syntax import Tree as FeelTree
 
 Rule = dict[str, Any]
 """A comparison, or an `And`, `Or`, `Not` of comparisons; without `Next`."""
@@ -136,9 +134,9 @@ def to_rule(tree: Tree, reader: Reader, holds: Test | None = None) -> Rule:
             raise ConditionError("a Choice state cannot compute")
         case Empty(_, (Variable(path),)):
             return _located(reader(path), _empty)
-        case Feel(feel):
-            return to_rule(_plain(feel), reader)
-        case Constant() | Apply():
+        case Exact(body):
+            return to_rule(_plain(body), reader)
+        case Constant() | Apply() | Structure():
             raise ConditionError("a Choice state has no such test")
         case _:
             assert_never(tree)
@@ -157,28 +155,27 @@ def _empty(path: str) -> Rule:
     return any_of([_absent(path), text])
 
 
-def _plain(tree: FeelTree) -> Tree:
-    """A test of FEEL as one of the language that all share, where it is one: comparisons, and tests
+def _plain(tree: Tree) -> Tree:
+    """A test over exact values as one over values of JSON, where it is one: comparisons, and tests
     whether something is defined. Raises `ConditionError`."""
-    from orgflow_ir.languages.feel import syntax as feel  # few conditions need it
-    from orgflow_ir.languages.feel.elaboration import COMPARISONS
+    from orgflow_ir.program import structures  # of few conditions
 
     match tree:
-        case feel.Name(name):
-            return Variable((name,))
-        case feel.Path(base, name):
+        case Variable():
+            return tree
+        case structures.Path(base, name):
             inner = _plain(base)
             if isinstance(inner, Variable):
                 return Variable((*inner.path, name))
-        case feel.Literal(Decimal() as number):
+        case Constant(Decimal() as number):
             return Constant(int(number) if number == int(number) else float(number))
-        case feel.Literal(None | str() | bool() as value):
-            return Constant(value)
-        case feel.Comparison(sign, left, right):
-            return COMPARISONS[sign](_plain(left), _plain(right))
-        case feel.Logical(word, left, right):
-            return FEEL.logic[word](_plain(left), _plain(right))
-        case feel.Call(feel.Name("not"), (feel.Comparison(_, _, feel.Literal(None)) as test,)):
+        case Constant():
+            return tree
+        case Comparison() | Logical():
+            return tree.operation(*map(_plain, tree.operands))
+        case structures.FunctionCall(
+            Variable(("not",)), (Comparison(_, (_, Constant(None))) as test,)
+        ):
             return FEEL.negation(_plain(test))  # the others may be null, which `not` keeps
     raise ConditionError("a Choice state has no such test")
 

@@ -8,8 +8,8 @@ from orgflow.backends.javascript.feel_runtime_code import Printer
 from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic, Requirement, Service, Unit
-from orgflow_ir.languages.feel.syntax import FunctionDefinition
-from orgflow_ir.languages.feel.values import Unsupported
+from orgflow_ir.program.feel.values import Unsupported
+from orgflow_ir.program.structures import FunctionDefinition
 
 
 def decision_code(model: DecisionModel, name: str) -> str:

@@ -18,8 +18,9 @@ from orgflow_ir.program.syntax import (
     Apply,
     Call,
     Constant,
-    Feel,
+    Exact,
     Path,
+    Structure,
     Tree,
     Variable,
     as_javascript,
@@ -38,7 +39,7 @@ def to_js(tree: Tree, variable: ReadVariable) -> str:
 def condition_js(tree: Tree, variable: ReadVariable) -> str:
     """JavaScript for a condition: its value is true if the condition is, else false or null.
     Arguments are those of `to_js`."""
-    if isinstance(tree, Feel):
+    if isinstance(tree, Exact):
         tree = compare_strictly("==", tree, Constant(True))
     return to_js(tree, variable)
 
@@ -58,13 +59,15 @@ def print_code(tree: Tree, variable: ReadVariable) -> str:
             for operand in operands:  # no comprehension, which nests calls deeper
                 codes.append(print_code(operand, variable))
             return PRINTED[operation.name](codes)
-        case Feel():
-            return _print_feel(tree, variable)
+        case Exact():
+            return _print_exact(tree, variable)
+        case Structure():
+            raise TypeError(f"{type(tree).__name__} is a node of programs over exact values only")
         case _:
             assert_never(tree)
 
 
-def _print_feel(tree: Feel, variable: ReadVariable, *, condition: bool = False) -> str:
+def _print_exact(tree: Exact, variable: ReadVariable, *, condition: bool = False) -> str:
     """Code for the value of a FEEL expression, or for whether it is true."""
     from orgflow.backends.javascript.feel_code import direct_expression
     from orgflow.backends.javascript.feel_runtime_code import feel_expression
@@ -74,10 +77,10 @@ def _print_feel(tree: Feel, variable: ReadVariable, *, condition: bool = False) 
     def read(name: str) -> str | None:
         return variable((name,)) if name in names else None
 
-    direct = direct_expression(tree.tree, read, condition=condition)
+    direct = direct_expression(tree.body, read, condition=condition)
     if direct is not None:
         return direct
-    code = feel_expression(tree.tree, read)
+    code = feel_expression(tree.body, read)
     return f"({code} === true)" if condition else code
 
 
@@ -103,8 +106,8 @@ def _print_comparison(tree: Apply, variable: ReadVariable) -> str | None:
 
 def _print_equality(tree: Apply, variable: ReadVariable) -> str | None:
     """As in `_print_comparison`, and whether an expression of FEEL is true."""
-    if isinstance(tree.left, Feel) and tree.right == Constant(True):
-        return _print_feel(tree.left, variable, condition=True)
+    if isinstance(tree.left, Exact) and tree.right == Constant(True):
+        return _print_exact(tree.left, variable, condition=True)
     return _print_comparison(tree, variable)
 
 
@@ -267,6 +270,7 @@ PRINTED: Final[Mapping[str, Print]] = {
     "xpath text": _call_function("xpathText"),
     # Lists and objects.
     "list": lambda codes: f"[{', '.join(codes)}]",
+    "exact list": lambda codes: f"[{', '.join(codes)}]",
     "map": _print_map,
     "append": lambda codes: f"[...({codes[0]}), {codes[1]}]",
     "entry": lambda codes: f"({codes[0]})[{codes[1]}]",
@@ -285,5 +289,5 @@ PRINTED: Final[Mapping[str, Print]] = {
     "as media": _call_function("asMedia"),
 }
 
-ONLY_INSIDE: Final = frozenset({"compared", "sum", "unsure"})
+ONLY_INSIDE: Final = frozenset({"compared", "sum", "unsure", "between"})
 """Operations that are printed only as an operand of another one (`SPECIAL`)."""

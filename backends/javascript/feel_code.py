@@ -20,34 +20,39 @@ from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 from orgflow.backends.javascript.operation_functions import function_text
 
-from orgflow_ir.languages.feel.patterns import compiled, replacement_parts, rewritten
-from orgflow_ir.languages.feel.reading import is_logical
-from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.syntax import (
-    Arithmetic,
-    Between,
-    Call,
-    Comparison,
+from orgflow_ir.program.exact_names import is_logical
+from orgflow_ir.program.feel.patterns import compiled, replacement_parts, rewritten
+from orgflow_ir.program.feel.signatures import SIGNATURES
+from orgflow_ir.program.feel.values import INPUT, Unsupported
+from orgflow_ir.program.feel_operators import BETWEEN, EXACT_LIST, FEEL
+from orgflow_ir.program.structures import (
     ContextLiteral,
     Filter,
     For,
-    If,
+    FunctionCall,
     In,
     Iteration,
-    ListLiteral,
-    Literal,
-    Logical,
-    Name,
-    Negation,
     Path,
     Quantified,
     RangeLiteral,
-    Tree,
     UnaryTest,
     parts,
     reads_input,
 )
-from orgflow_ir.languages.feel.values import INPUT, Unsupported
+from orgflow_ir.program.syntax import (
+    Arithmetic,
+    Call,
+    Comparison,
+    ComparisonOperator,
+    Conditional,
+    Constant,
+    Logical,
+    Negative,
+    Operation,
+    Scalar,
+    Tree,
+    Variable,
+)
 
 _NUMBER_DIGITS = 17
 """As many digits has the shortest decimal of a double at most."""
@@ -183,7 +188,7 @@ def direct_expression(
         variable: as in `feel_expression`.
         condition: the value is whether that of the expression is true.
     """
-    reads = (variable(one.name) for one in parts(tree) if isinstance(one, Name))
+    reads = (variable(one.name) for one in parts(tree) if isinstance(one, Variable))
     taken = frozenset(word for code in reads if code for word in _NAME.findall(code))
     printer = Direct(variable, taken)
     try:
@@ -240,7 +245,7 @@ class Direct:
             if self.is_total(tree):
                 return true
             return f"({true} ? true : {self.truth(tree, False, scope)} ? false : null)"
-        if isinstance(tree, If):
+        if isinstance(tree, Conditional):
             condition = self.truth(tree.condition, True, scope)
             then, otherwise = self.json(tree.then, scope), self.json(tree.otherwise, scope)
             return f"({condition} ? {then} : {otherwise})"
@@ -276,18 +281,19 @@ class Direct:
         if dates.is_constant(tree) and self.calls_functions(tree, scope):
             return dates.constant(tree)
         match tree:
-            case Literal(value):
+            case Constant(value):
                 return _literal(value)
-            case Name(name):
+            case Variable((name,)):
                 return self.name(name, scope)
             case Path(base, name):
                 of = self.value(base, scope)
                 return dates.part(of, name) if of.kind in TEMPORAL else self.part(of, name)
             case Filter(base, condition):
                 return self.filtered(base, condition, scope)
-            case Negation(Literal(Decimal() as value)):
+            case Negative(_, (Constant(Decimal() as value),)):
                 return _literal(-value)
-            case Arithmetic(sign, left, right):
+            case Arithmetic(operation, (left, right)):
+                sign = operation.sign
                 if sign != "+" or numeric:
                     one, two = self.value(left, scope, True), self.value(right, scope, True)
                     if one.kind in TEMPORAL or two.kind in TEMPORAL:
@@ -299,7 +305,7 @@ class Direct:
                 if one.kind == "sum" and two.kind in _NUMBERS:
                     one = self.value(left, scope, True)
                 return self.arithmetic(sign, one, two)
-            case If():
+            case Conditional():
                 (code,), kind = self.nested([tree], scope, "any")
                 return Value(code, kind)
             case For((Iteration(name, domain, None),), body) if not _reads(body, "partial"):
@@ -308,9 +314,9 @@ class Direct:
                 guard, listed = self.listed(all_of)
                 (code,), kind = self.nested([body], inner, "list")
                 return Value(f"{listed}.map(({element}) => {code})", kind, guard)
-            case Call(Name(name), arguments, None) if self.is_function(name, scope):
+            case FunctionCall(Variable((name,)), arguments, None) if self.is_function(name, scope):
                 return self.called(name, arguments, scope)
-            case ListLiteral(items):
+            case Call(operation, items) if operation is EXACT_LIST:
                 codes, kind = self.nested(items, scope, "list")
                 return Value(f"[{', '.join(codes)}]", kind)
             case ContextLiteral(entries):
@@ -342,7 +348,7 @@ class Direct:
 
     def calls_functions(self, tree: Tree, scope: Scope) -> bool:
         """Whether all names in an expression are those of functions that it calls."""
-        names = {part.name for part in parts(tree) if isinstance(part, Name)}
+        names = {part.name for part in parts(tree) if isinstance(part, Variable)}
         return all(self.is_function(n, scope) and _only_called(tree, n) for n in names)
 
     def nested(self, trees: Sequence[Tree], scope: Scope, kind: Kind) -> tuple[list[str], Kind]:
@@ -389,7 +395,7 @@ class Direct:
             raise Untranslated
         one = self.new_name()
         inner: dict[str, Value] = dict(scope)
-        for name in dict.fromkeys(p.name for p in parts(condition) if isinstance(p, Name)):
+        for name in dict.fromkeys(p.name for p in parts(condition) if isinstance(p, Variable)):
             if name in SIGNATURES and name not in scope and self.variable(name) is None:
                 if not _only_called(condition, name):
                     raise Untranslated
@@ -620,7 +626,7 @@ class Direct:
         code, found = self.pattern(arguments, "gu"), None
         if code is not None:
             found = compiled(*_pattern(arguments))
-        assert isinstance(replacement, Literal)
+        assert isinstance(replacement, Constant)
         assert isinstance(replacement.value, str)
         if found is None or found.search("") is not None:
             return Value("null", "null")
@@ -640,28 +646,27 @@ class Direct:
     def is_total(self, tree: Tree) -> bool:
         """Whether a logical expression is never null."""
         match tree:
-            case Comparison("=" | "!=", left, right):
-                return Literal(None) in (left, right)
-            case Logical(_, left, right):
+            case Comparison(_, sides) if tree.operator in ("==", "!="):
+                return Constant(None) in sides
+            case Logical(_, (left, right)):
                 return self.is_total(left) and self.is_total(right)
-            case Call(Name("not"), (operand,), None):
+            case FunctionCall(Variable(("not",)), (operand,), None):
                 return self.is_total(operand)
         return False
 
     def truth(self, tree: Tree, wanted: bool, scope: Scope) -> str:
         """A truth value of JavaScript: whether an expression has a truth value."""
         match tree:
-            case Literal(value) if value is None or isinstance(value, bool):
+            case Constant(value) if value is None or isinstance(value, bool):
                 return "true" if value is wanted else "false"
-            case Logical(word, left, right):
-                sign = "&&" if (word == "and") is wanted else "||"
+            case Logical(operation, (left, right)):
+                sign = "&&" if (operation.sign == "and") is wanted else "||"
                 one, two = self.truth(left, wanted, scope), self.truth(right, wanted, scope)
                 return f"({one} {sign} {two})"
-            case Comparison(sign, left, right):
-                return self.compared(sign, left, right, wanted, scope)
-            case Between(value, low, high):
-                ends = Comparison(">=", value, low), Comparison("<=", value, high)
-                return self.truth(Logical("and", *ends), wanted, scope)
+            case Comparison(operation, (left, right)):
+                return self.compared(operation.sign, left, right, wanted, scope)
+            case Call(operation, (value, low, high)) if operation is BETWEEN:
+                return self.truth(_join_ends(value, (">=", low), ("<=", high)), wanted, scope)
             case In(value, tests):
                 negated = tests.negated is wanted
                 found = [self.test(value, one, not negated, scope) for one in tests.tests]
@@ -669,7 +674,7 @@ class Direct:
                     raise Untranslated
                 joined = (" && " if negated else " || ").join(found)
                 return joined if len(found) == 1 else f"({joined})"
-            case If(condition, then, otherwise):
+            case Conditional(_, (condition, then, otherwise)):
                 test = self.truth(condition, True, scope)
                 one, two = self.truth(then, wanted, scope), self.truth(otherwise, wanted, scope)
                 return f"({test} ? {one} : {two})"
@@ -679,7 +684,7 @@ class Direct:
                 method = "some" if (word == "some") is wanted else "every"
                 test = self.truth(condition, wanted, inner)
                 return _all([*guards, f"{code}.{method}(({one}) => {test})"])
-            case Call(Name(name), arguments, None) if is_truth(tree, scope):
+            case FunctionCall(Variable((name,)), arguments, None) if is_truth(tree, scope):
                 return self.asked(name, arguments, wanted, scope)
         if is_truth(tree, scope):
             raise Untranslated
@@ -728,7 +733,7 @@ class Direct:
 
     def compared(self, sign: str, left: Tree, right: Tree, wanted: bool, scope: Scope) -> str:
         one, two = self.value(left, scope), self.value(right, scope)
-        differs = sign in ("=", "!=") and (sign == "=") is not wanted
+        differs = sign in ("==", "!=") and (sign == "==") is not wanted
         # Two texts have no number as their sum: they neither equal a number nor differ from it.
         if (
             not differs
@@ -739,13 +744,13 @@ class Direct:
         if "sum" in (one.kind, two.kind) or "shown" in (one.kind, two.kind):
             raise Untranslated
         if TEMPORAL.issuperset({one.kind, two.kind}):
-            if sign in ("=", "!="):
+            if sign in ("==", "!="):
                 return dates.equal(one, two, positive=not differs)
             return dates.compared(sign if wanted else _OPPOSITE[sign], one, two)
         if {one.kind, two.kind} <= {"nan", "number"} and not one.guards and not two.guards:
             return self.compared_counts(sign, one, two, wanted=wanted)
         one, two = (v if v.kind != "nan" else self.typed(v, "number") for v in (one, two))
-        if sign in ("=", "!="):
+        if sign in ("==", "!="):
             return self.equal(one, two, not differs)
         if not wanted:
             sign = _OPPOSITE[sign]
@@ -767,11 +772,11 @@ class Direct:
 
     def compared_counts(self, sign: str, one: Value, two: Value, *, wanted: bool) -> str:
         """A comparison of numbers of which some may be `NaN`, which stands for null."""
-        if sign not in ("=", "!="):
+        if sign not in ("==", "!="):
             return f"{one.js} {sign if wanted else _OPPOSITE[sign]} {two.js}"
         if one.kind == two.kind == "nan":
             raise Untranslated
-        return f"{one.js} {'===' if (sign == '=') is wanted else '!=='} {two.js}"
+        return f"{one.js} {'===' if (sign == '==') is wanted else '!=='} {two.js}"
 
     def compared_exactly(self, sign: str, one: Value, two: Value) -> str:
         left, right = self.exact(one), self.exact(two)
@@ -843,10 +848,10 @@ class Direct:
     def test(self, value: Tree, test: UnaryTest, wanted: bool, scope: Scope) -> str:
         """Whether one test of `in` has a truth value."""
         match test:
-            case UnaryTest(None, Literal() as operand):
-                return self.truth(Comparison("=", value, operand), wanted, scope)
-            case UnaryTest(None, Negation(Literal(Decimal())) as operand):
-                return self.truth(Comparison("=", value, operand), wanted, scope)
+            case UnaryTest(None, Constant() as operand):
+                return self.truth(_EQUAL(value, operand), wanted, scope)
+            case UnaryTest(None, Negative(_, (Constant(Decimal()),)) as operand):
+                return self.truth(_EQUAL(value, operand), wanted, scope)
             case UnaryTest(None, operand) if reads_input(operand):
                 inner = {**scope, INPUT: self.value(value, scope)}
                 return self.truth(operand, wanted, inner)
@@ -857,10 +862,12 @@ class Direct:
                         raise Untranslated
                 elif _is_text(low) is not _is_text(high):
                     raise Untranslated
-                over = Comparison(">=" if low_in else ">", value, low)
-                under = Comparison("<=" if high_in else "<", value, high)
-                return self.truth(Logical("and", over, under), wanted, scope)
-            case UnaryTest(None, ListLiteral(items)) if items and all(map(_is_point, items)):
+                over: ComparisonOperator = ">=" if low_in else ">"
+                under: ComparisonOperator = "<=" if high_in else "<"
+                return self.truth(_join_ends(value, (over, low), (under, high)), wanted, scope)
+            case UnaryTest(None, Call(operation, items)) if (
+                operation is EXACT_LIST and items and all(map(_is_point, items))
+            ):
                 of = self.value(value, scope)
                 if of.kind != "any" or of.guards or not of.simple:
                     raise Untranslated
@@ -868,14 +875,22 @@ class Direct:
                 found = f"{listed}.includes({of.short})"
                 itself = f"JSON.stringify({_used(of)}) === JSON.stringify({listed})"
                 return f"({found} || {itself})" if wanted else f"!({found} || {itself})"
-            case UnaryTest(("<" | "<=" | ">" | ">=" | "=" | "!=") as sign, operand):
-                return self.truth(Comparison(sign, value, operand), wanted, scope)
-            case UnaryTest(None, Name() | Path() as operand) if wanted:
+            case UnaryTest(Operation() as compare, operand):
+                return self.truth(compare(value, operand), wanted, scope)
+            case UnaryTest(None, Variable() | Path() as operand) if wanted:
                 of, other = self.value(value, scope), self.value(operand, scope)
                 return call("fits", _used(of), _used(other))
             case UnaryTest(None, operand) if self.value(operand, scope).sure:
-                return self.truth(Comparison("=", value, operand), wanted, scope)
+                return self.truth(_EQUAL(value, operand), wanted, scope)
         raise Untranslated
+
+
+_EQUAL = FEEL.comparison["=="]
+
+
+def _join_ends(value: Tree, *ends: tuple[ComparisonOperator, Tree]) -> Tree:
+    """Whether a value is between two ends."""
+    return FEEL.logic["and"](*(FEEL.comparison[sign](value, end) for sign, end in ends))
 
 
 def _used(value: Value) -> str:
@@ -889,7 +904,7 @@ def _bracketed(code: str) -> str:
     return f"({code})" if " " in code else code
 
 
-def _literal(value: Decimal | str | bool | None) -> Value:
+def _literal(value: Scalar) -> Value:
     match value:
         case None:
             return Value("null", "null")
@@ -897,6 +912,7 @@ def _literal(value: Decimal | str | bool | None) -> Value:
             return Value("true" if value else "false", "truth", simple=True)
         case str():
             return Value(js_string(value), "text", simple=True)
+    assert isinstance(value, Decimal)  # as every number of an exact program
     digits = len(value.as_tuple().digits)
     if digits > _CONSTANT_DIGITS or not -300 < value.adjusted() < 300:
         raise Untranslated
@@ -912,12 +928,12 @@ def _all(tests: Sequence[str] | Iterator[str]) -> str:
 
 def is_truth(tree: Tree, scope: Scope) -> bool:
     """Whether the value of an expression is true, false or null, as its operators say."""
-    if isinstance(tree, Literal):
+    if isinstance(tree, Constant):
         return False
-    if isinstance(tree, If):
+    if isinstance(tree, Conditional):
         return is_truth(tree.then, scope) and is_truth(tree.otherwise, scope)
-    if isinstance(tree, Call):
-        name = tree.function.name if isinstance(tree.function, Name) else ""
+    if isinstance(tree, FunctionCall):
+        name = tree.function.name if isinstance(tree.function, Variable) else ""
         return name in _ASKED and name not in scope and tree.names is None
     return is_logical(tree)
 
@@ -934,7 +950,7 @@ def _not(test: str) -> str:
 
 def _pattern(arguments: Sequence[Tree]) -> tuple[str, str]:
     """The pattern and the flags of a call, which are constants."""
-    texts = [a.value for a in arguments if isinstance(a, Literal) and isinstance(a.value, str)]
+    texts = [a.value for a in arguments if isinstance(a, Constant) and isinstance(a.value, str)]
     if len(texts) != len(arguments) or len(texts) not in (1, 2):
         raise Untranslated
     return texts[0], texts[1] if len(texts) == 2 else ""
@@ -942,9 +958,9 @@ def _pattern(arguments: Sequence[Tree]) -> tuple[str, str]:
 
 def _whole(tree: Tree) -> int | None:
     sign = 1
-    if isinstance(tree, Negation):
+    if isinstance(tree, Negative):
         sign, tree = -1, tree.operand
-    value = tree.value if isinstance(tree, Literal) else None
+    value = tree.value if isinstance(tree, Constant) else None
     if not isinstance(value, Decimal) or value != value.to_integral_value():
         return None
     return sign * int(value) if abs(value) < 10**9 else None
@@ -952,20 +968,20 @@ def _whole(tree: Tree) -> int | None:
 
 def _is_point(tree: Tree) -> bool:
     """Whether a tree is a number or text."""
-    if isinstance(tree, Negation):
+    if isinstance(tree, Negative):
         tree = tree.operand
-        return isinstance(tree, Literal) and isinstance(tree.value, Decimal)
-    return isinstance(tree, Literal) and isinstance(tree.value, Decimal | str)
+        return isinstance(tree, Constant) and isinstance(tree.value, Decimal)
+    return isinstance(tree, Constant) and isinstance(tree.value, Decimal | str)
 
 
 def _is_text(tree: Tree) -> bool:
-    return isinstance(tree, Literal) and isinstance(tree.value, str)
+    return isinstance(tree, Constant) and isinstance(tree.value, str)
 
 
 def _is_low(tree: Tree) -> bool:
     """Whether a tree is a text that has the same order in code points as in UTF-16."""
     return (
-        isinstance(tree, Literal)
+        isinstance(tree, Constant)
         and isinstance(tree.value, str)
         and all(c < "\ud800" for c in tree.value)
     )
@@ -976,13 +992,13 @@ def _is_odd(name: str) -> bool:
 
 
 def _reads(tree: Tree, name: str) -> bool:
-    return any(isinstance(p, Name) and p.name == name for p in parts(tree))
+    return any(isinstance(p, Variable) and p.name == name for p in parts(tree))
 
 
 def _only_called(tree: Tree, name: str) -> bool:
-    uses = sum(isinstance(p, Name) and p.name == name for p in parts(tree))
+    uses = sum(isinstance(p, Variable) and p.name == name for p in parts(tree))
     calls = sum(
-        isinstance(p, Call) and isinstance(p.function, Name) and p.function.name == name
+        isinstance(p, FunctionCall) and isinstance(p.function, Variable) and p.function.name == name
         for p in parts(tree)
     )
     return uses == calls

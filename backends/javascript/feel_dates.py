@@ -11,19 +11,9 @@ from __future__ import annotations
 from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value, call
 from orgflow.backends.javascript.literals import js_string
 
-from orgflow_ir.languages.feel import evaluator
-from orgflow_ir.languages.feel.conversion_functions import text_of
-from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.syntax import (
-    Arithmetic,
-    AtLiteral,
-    Call,
-    Name,
-    Negation,
-    Tree,
-    parts,
-)
-from orgflow_ir.languages.feel.values import (
+from orgflow_ir.program.feel.conversion_functions import text_of
+from orgflow_ir.program.feel.signatures import SIGNATURES
+from orgflow_ir.program.feel.values import (
     DAY,
     NANOS,
     Date,
@@ -32,6 +22,9 @@ from orgflow_ir.languages.feel.values import (
     Months,
     Unsupported,
 )
+from orgflow_ir.program.structure_evaluation import evaluate
+from orgflow_ir.program.structures import AtLiteral, FunctionCall, parts
+from orgflow_ir.program.syntax import Arithmetic, Negative, Tree, Variable
 
 HELPERS: dict[str, str] = {
     "date": r"""(text) => {
@@ -193,9 +186,9 @@ _UNITS: dict[str, tuple[int, int]] = {
 def is_constant(tree: Tree) -> bool:
     """Whether an expression may be a date or duration that reads neither variables nor the
     clock."""
-    if not isinstance(tree, AtLiteral | Arithmetic | Call | Negation):
+    if not isinstance(tree, AtLiteral | Arithmetic | FunctionCall | Negative):
         return False
-    names = [part.name for part in parts(tree) if isinstance(part, Name)]
+    names = [part.name for part in parts(tree) if isinstance(part, Variable)]
     temporal = {"date", "date and time", "duration", "years and months duration"}
     found = not temporal.isdisjoint(names) or any(isinstance(p, AtLiteral) for p in parts(tree))
     return found and SIGNATURES.keys() >= set(names) and {"now", "today"}.isdisjoint(names)
@@ -204,7 +197,7 @@ def is_constant(tree: Tree) -> bool:
 def constant(tree: Tree) -> Value:
     """Code for the date or duration of an expression that is constant."""
     try:
-        found = evaluator.evaluate(tree)
+        found = evaluate(tree)
     except Unsupported:
         raise Untranslated from None
     match found:

@@ -11,48 +11,14 @@ from their digits. Expressions without a translation raise `Unsupported`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from decimal import Decimal
-from typing import assert_never
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, assert_never
 
 from orgflow.backends.javascript.feel_runtime import runtime
 from orgflow.backends.javascript.literals import js_string
 
-from orgflow_ir.languages.feel.signatures import SIGNATURES, Signature
-from orgflow_ir.languages.feel.syntax import (
-    Arithmetic,
-    AtLiteral,
-    Between,
-    Call,
-    Coerced,
-    Comparison,
-    ContextLiteral,
-    DecisionTable,
-    Filter,
-    For,
-    FunctionDefinition,
-    If,
-    In,
-    InstanceOf,
-    Iteration,
-    ListLiteral,
-    Literal,
-    Logical,
-    Name,
-    Negation,
-    Path,
-    Quantified,
-    RangeLiteral,
-    TableInput,
-    TableOutput,
-    TableRule,
-    Tree,
-    UnaryTest,
-    UnaryTests,
-    parts,
-    reads_input,
-)
-from orgflow_ir.languages.feel.types import (
+from orgflow_ir.program.feel.signatures import SIGNATURES, Signature
+from orgflow_ir.program.feel.types import (
     ConstrainedType,
     ContextType,
     FunctionType,
@@ -61,7 +27,39 @@ from orgflow_ir.languages.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.languages.feel.values import Unsupported, unconstrained
+from orgflow_ir.program.feel.values import Unsupported, unconstrained
+from orgflow_ir.program.structures import (
+    AtLiteral,
+    Coerced,
+    ContextLiteral,
+    DecisionTable,
+    Filter,
+    For,
+    FunctionCall,
+    FunctionDefinition,
+    In,
+    InstanceOf,
+    Iteration,
+    Path,
+    Quantified,
+    RangeLiteral,
+    TableInput,
+    TableOutput,
+    TableRule,
+    UnaryTest,
+    UnaryTests,
+    parts,
+    reads_input,
+)
+from orgflow_ir.program.syntax import (
+    Apply,
+    Constant,
+    Exact,
+    Scalar,
+    Structure,
+    Tree,
+    Variable,
+)
 
 _TEMPORAL_TYPES = frozenset(
     {
@@ -90,7 +88,7 @@ def feel_expression(tree: Tree, variable: Callable[[str], str | None]) -> str:
     printer = Printer()
     code = printer.tree(tree)
     entries = []
-    for name in dict.fromkeys(p.name for p in parts(tree) if isinstance(p, Name)):
+    for name in dict.fromkeys(p.name for p in parts(tree) if isinstance(p, Variable)):
         read = variable(name)
         if read is not None:
             entries.append(f"[{js_string(name)}, input({read})]")
@@ -121,81 +119,68 @@ class Printer:
     # -- expressions ---------------------------------------------------------------------------
 
     def tree(self, tree: Tree) -> str:
-        """Code for an expression; it may use the scope `s`."""
+        """Code for an expression; it may use the scope `s`. Raises `KeyError` for an operation or a
+        kind of node that has no row in `OPERATIONS` or `STRUCTURES`."""
         match tree:
-            case Literal(value):
+            case Constant(value):
                 return self.literal(value)
-            case AtLiteral(text):
-                self.temporal = True
-                return f"atLiteral({js_string(text)})"
-            case Name(name):
+            case Variable((name,)):
                 known = f", {self.function(name)}" if name in SIGNATURES else ""
                 return f"get(s, {js_string(name)}{known})"
-            case Path(base, name):
-                return f"path({self.tree(base)}, {js_string(name)})"
-            case Filter(base, condition):
-                return f"filter({self.tree(base)}, {self.later(condition)}, s)"
-            case Negation(operand):
-                return f"neg({self.tree(operand)})"
-            case Arithmetic(sign, left, right):
-                return f'calc("{sign}", {self.tree(left)}, {self.tree(right)})'
-            case Comparison(sign, left, right):
-                return f'cmp("{sign}", {self.tree(left)}, {self.tree(right)})'
-            case Logical(word, left, right):
-                combine = "both" if word == "and" else "either"
-                return f"{combine}({self.tree(left)}, {self.tree(right)})"
-            case Between(value, low, high):
-                bounds = f'cmp(">=", v, {self.tree(low)}), cmp("<=", v, {self.tree(high)})'
-                return f"((v) => both({bounds}))({self.tree(value)})"
-            case In(value, tests):
-                return f"({self.tests(tests)})({self.tree(value)}, s)"
-            case InstanceOf(value, of):
-                return f"instanceOf({self.tree(value)}, {self.type(unconstrained(of))})"
-            case If(condition, then, otherwise):
-                branches = f"{self.tree(then)} : {self.tree(otherwise)}"
-                return f"({self.tree(condition)} === true ? {branches})"
-            case For(iterations, body):
-                partial = any(isinstance(p, Name) and p.name == "partial" for p in parts(body))
-                loop = "loop" if partial else "loopFast"
-                return f"{loop}({self.iterations(iterations)}, s, {self.later(body)})"
-            case Quantified(quantifier, iterations, condition):
-                some = "true" if quantifier == "some" else "false"
-                over = self.iterations(iterations)
-                return f"quantified({some}, {over}, s, {self.later(condition)})"
-            case FunctionDefinition(parameters, body, external):
-                if external:
-                    raise Unsupported("an external function")
-                names = ", ".join(f"[{js_string(p.name)}, {self.type(p.type)}]" for p in parameters)
-                return f"fn([{names}], s, {self.later(body)})"
-            case Call(function, arguments, names):
-                given = ", ".join(self.tree(argument) for argument in arguments)
-                by_name = "null" if names is None else f"[{', '.join(map(js_string, names))}]"
-                return f"call({self.tree(function)}, [{given}], {by_name})"
-            case ListLiteral(items):
-                return f"[{', '.join(self.tree(item) for item in items)}]"
-            case ContextLiteral(entries):
-                written = ", ".join(
-                    f"[{js_string(entry.key)}, {self.later(entry.value)}]" for entry in entries
-                )
-                return f"context([{written}], s)"
-            case RangeLiteral(low, high, low_included, high_included):
-                self.ranges = True
-                ends = ["null" if end is None else self.tree(end) for end in (low, high)]
-                included = [_boolean(low_included), _boolean(high_included)]
-                missing = "1" if low is None else "2" if high is None else "0"
-                return f"range({', '.join([*ends, *included, missing])})"
-            case Coerced(value, of):
-                return f"coerce({self.tree(value)}, {self.type(of)})"
-            case DecisionTable():
-                return f"decide({self.table(tree)}, s)"
+            case Apply(operation, operands):
+                return OPERATIONS[operation.name](*map(self.tree, operands))
+            case Structure():
+                return STRUCTURES[type(tree)](self, tree)
+            case Exact(body):
+                return self.tree(body)
+            case Variable():
+                raise TypeError("a path of names is no variable of an exact program")
             case _:
                 assert_never(tree)
+
+    def at_literal(self, tree: AtLiteral) -> str:
+        self.temporal = True
+        return f"atLiteral({js_string(tree.text)})"
+
+    def loop(self, tree: For) -> str:
+        partial = any(isinstance(p, Variable) and p.name == "partial" for p in parts(tree.body))
+        loop = "loop" if partial else "loopFast"
+        return f"{loop}({self.iterations(tree.iterators)}, s, {self.later(tree.body)})"
+
+    def quantified(self, tree: Quantified) -> str:
+        some = _boolean(tree.quantifier == "some")
+        over = self.iterations(tree.iterators)
+        return f"quantified({some}, {over}, s, {self.later(tree.condition)})"
+
+    def definition(self, tree: FunctionDefinition) -> str:
+        if tree.external:
+            raise Unsupported("an external function")
+        names = ", ".join(f"[{js_string(p.name)}, {self.type(p.type)}]" for p in tree.parameters)
+        return f"fn([{names}], s, {self.later(tree.body)})"
+
+    def call(self, tree: FunctionCall) -> str:
+        given = ", ".join(self.tree(argument) for argument in tree.arguments)
+        by_name = "null" if tree.names is None else f"[{', '.join(map(js_string, tree.names))}]"
+        return f"call({self.tree(tree.function)}, [{given}], {by_name})"
+
+    def context(self, tree: ContextLiteral) -> str:
+        written = ", ".join(
+            f"[{js_string(entry.key)}, {self.later(entry.value)}]" for entry in tree.entries
+        )
+        return f"context([{written}], s)"
+
+    def range(self, tree: RangeLiteral) -> str:
+        self.ranges = True
+        ends = ["null" if end is None else self.tree(end) for end in (tree.low, tree.high)]
+        included = [_boolean(tree.low_included), _boolean(tree.high_included)]
+        missing = "1" if tree.low is None else "2" if tree.high is None else "0"
+        return f"range({', '.join([*ends, *included, missing])})"
 
     def later(self, tree: Tree) -> str:
         """An expression that is evaluated in a later scope."""
         return f"(s) => {self.tree(tree)}"
 
-    def literal(self, value: Decimal | str | bool | None) -> str:
+    def literal(self, value: Scalar) -> str:
         match value:
             case None:
                 return "null"
@@ -229,8 +214,8 @@ class Printer:
     def test(self, test: UnaryTest) -> str:
         operand = self.tree(test.operand)
         if test.operator is not None:
-            return f'cmp("{test.operator}", v, {operand})'
-        if test.operand == Literal(None):
+            return OPERATIONS[test.operator.name]("v", operand)
+        if test.operand == Constant(None):
             return 'cmp("=", v, null)'
         return f"truth({operand})" if reads_input(test.operand) else f"isIn(v, {operand})"
 
@@ -311,6 +296,53 @@ class Printer:
             signatures = ", ".join(_signature(one) for one in SIGNATURES[name])
             self.functions[name] = f"b{len(self.functions)}", f"builtin([{signatures}])"
         return self.functions[name][0]
+
+
+Print = Callable[..., str]
+"""The code of an operation, from the codes of its operands."""
+
+
+def _call_with_sign(function: str, sign: str) -> Print:
+    return lambda left, right: f'{function}("{sign}", {left}, {right})'
+
+
+OPERATIONS: Final[Mapping[str, Print]] = {
+    **{f"feel {sign}": _call_with_sign("cmp", sign) for sign in ("!=", "<", "<=", ">", ">=")},
+    "feel ==": _call_with_sign("cmp", "="),
+    **{f"feel {sign}": _call_with_sign("calc", sign) for sign in ("+", "-", "*", "/", "**")},
+    "feel negative": lambda operand: f"neg({operand})",
+    "feel and": lambda left, right: f"both({left}, {right})",
+    "feel or": lambda left, right: f"either({left}, {right})",
+    "feel choice": lambda condition, then, otherwise: (
+        f"({condition} === true ? {then} : {otherwise})"
+    ),
+    "between": lambda value, low, high: (
+        f'((v) => both(cmp(">=", v, {low}), cmp("<=", v, {high})))({value})'
+    ),
+    "exact list": lambda *items: f"[{', '.join(items)}]",
+}
+"""The functions of the runtime for operations, by their names."""
+
+STRUCTURES: Final[Mapping[type[Structure], Callable[[Printer, Any], str]]] = {
+    AtLiteral: Printer.at_literal,
+    Path: lambda printer, tree: f"path({printer.tree(tree.base)}, {js_string(tree.name)})",
+    Filter: lambda printer, tree: (
+        f"filter({printer.tree(tree.base)}, {printer.later(tree.condition)}, s)"
+    ),
+    In: lambda printer, tree: f"({printer.tests(tree.tests)})({printer.tree(tree.value)}, s)",
+    InstanceOf: lambda printer, tree: (
+        f"instanceOf({printer.tree(tree.value)}, {printer.type(unconstrained(tree.type))})"
+    ),
+    For: Printer.loop,
+    Quantified: Printer.quantified,
+    FunctionDefinition: Printer.definition,
+    FunctionCall: Printer.call,
+    ContextLiteral: Printer.context,
+    RangeLiteral: Printer.range,
+    Coerced: lambda printer, tree: f"coerce({printer.tree(tree.value)}, {printer.type(tree.type)})",
+    DecisionTable: lambda printer, tree: f"decide({printer.table(tree)}, s)",
+}
+"""The code of other nodes, by their kind."""
 
 
 def _signature(signature: Signature) -> str:

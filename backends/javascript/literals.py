@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 
 # n8n refuses to evaluate an expression in which this stands, be it in a string.
 _REFUSED = re.compile(r"(\.\s*)constructor")
@@ -41,8 +42,10 @@ def is_plain_name(name: str) -> bool:
     return name.isidentifier() and name.isascii() and not special
 
 
-def constant_literal(value: bool | int | float | str | None) -> str:
-    """A literal of a constant."""
+def constant_literal(value: bool | int | float | str | Decimal | None) -> str:
+    """A literal of a constant. Raises `TypeError` for a decimal, which JavaScript does not have."""
+    if isinstance(value, Decimal):
+        raise TypeError("a decimal is a constant of programs over exact values only")
     if value is None:
         return "null"
     if isinstance(value, bool):

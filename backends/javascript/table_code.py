@@ -36,29 +36,27 @@ from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic
-from orgflow_ir.languages.feel.syntax import (
+from orgflow_ir.program.feel.types import SimpleType, Type
+from orgflow_ir.program.feel.values import INPUT
+from orgflow_ir.program.feel_operators import EXACT_LIST
+from orgflow_ir.program.structures import (
     Coerced,
     DecisionTable,
     HitPolicy,
     In,
-    ListLiteral,
-    Literal,
-    Name,
-    Negation,
     Path,
     RangeLiteral,
     TableInput,
     TableOutput,
     TableRule,
-    Tree,
     UnaryTest,
     UnaryTests,
     parts,
 )
-from orgflow_ir.languages.feel.types import SimpleType, Type
-from orgflow_ir.languages.feel.values import INPUT
+from orgflow_ir.program.syntax import Constant, Negative, Tree, Variable, is_operation
 
-Constant = Decimal | str | bool | None
+Plain = Decimal | str | bool | None
+"""A constant of a cell."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _KINDS: Final = {"number": Decimal, "string": str, "boolean": bool}
@@ -226,8 +224,8 @@ class _Plain:
             keys = {requirement.name: requirement.key for requirement in unit.requires}
             for column in table.inputs:
                 for part in parts(column.expression):
-                    if isinstance(part, Name) and part.name in keys:
-                        alone = isinstance(column.expression, Name)
+                    if isinstance(part, Variable) and part.name in keys:
+                        alone = isinstance(column.expression, Variable)
                         types = found.setdefault(keys[part.name], set())
                         types.add(column.converts if alone else "")
             for name in _read_elsewhere(table):
@@ -252,8 +250,10 @@ class _Plain:
                 continue
             for at, column in enumerate(table.inputs):
                 cells = [rule.tests[at] for rule in table.rules]
-                read = {keys.get(p.name) for p in parts(column.expression) if isinstance(p, Name)}
-                alone = isinstance(column.expression, Name) and _numeric(column, cells)
+                read = {
+                    keys.get(p.name) for p in parts(column.expression) if isinstance(p, Variable)
+                }
+                alone = isinstance(column.expression, Variable) and _numeric(column, cells)
                 (numbers if alone else others).update(key for key in read if key is not None)
             others.update(keys[name] for name in _read_elsewhere(table) if name in keys)
         inputs = {key for key, unit in self.model.units.items() if isinstance(unit, Input)}
@@ -358,7 +358,7 @@ class _Plain:
         inner = {**scope, INPUT: self.column_value(column, direct, scope)}
         tests = [*cells, *([] if column.allowed is None else [column.allowed])]
         found = [
-            direct.truth(In(Name(INPUT), test), True, inner) if test.tests else "true"
+            direct.truth(In(Variable((INPUT,)), test), True, inner) if test.tests else "true"
             for test in tests
         ]
         return found[: len(cells)], "true" if column.allowed is None else found[-1]
@@ -378,7 +378,9 @@ class _Plain:
                 value = Value(self.convert(raw, column.converts))
         if _IDENTIFIER.fullmatch(value.js) or not value.js or value.kind == "null":
             return value
-        words = [part.name for part in parts(column.expression) if isinstance(part, Name | Path)]
+        words = [
+            part.name for part in parts(column.expression) if isinstance(part, Variable | Path)
+        ]
         name = self.identifier(" ".join([*words[:1], "value"]))
         known = value.guards and (f"{name} !== null",)
         code = f"{' && '.join(value.guards)} ? {value.js} : null" if value.guards else value.js
@@ -420,7 +422,7 @@ class _Plain:
     def path(self, tree: Tree, read: dict[str, str]) -> str:
         """Code that reads a value, or an entry of one."""
         match tree:
-            case Name(name=name) if name in read and read[name] not in self.values:
+            case Variable((name,)) if name in read and read[name] not in self.values:
                 return read[name]
             case Path(base=base, name=name) if name:
                 return f"{self.use('entry')}({self.path(base, read)}, {js_string(name)})"
@@ -451,7 +453,7 @@ class _Plain:
         if any(default is not None for default in defaults):
             if table.aggregation is not None or (table.engine == "camunda8" and None in defaults):
                 raise _NotPlain
-            entries = [default or Literal(None) for default in defaults]
+            entries = [default or Constant(None) for default in defaults]
             otherwise = self.result(table.outputs, entries, of, {}, last=False)
             if table.hit_policy in _LISTS and table.engine != "camunda8":
                 otherwise = f"[{otherwise}]"
@@ -602,7 +604,7 @@ class _Column:
 
     def key(self, tree: Tree, unit: Logic) -> str:
         """The key of the unit that a column reads, if it reads nothing else."""
-        name = tree.name if isinstance(tree, Name) else None
+        name = tree.name if isinstance(tree, Variable) else None
         return next((r.key for r in unit.requires if r.name == name), "")
 
     def named(self, what: str, code: str) -> str:
@@ -620,17 +622,17 @@ class _Column:
             return self.positive(cell.tests)
         differing = [c for test in cell.tests for c in self.equal(test)]
         compared = [self.compared(test, negated=True) for test in cell.tests if _ordered(test)]
-        if any(test.operator == "!=" for test in cell.tests):
+        if any(_sign_of(test) == "!=" for test in cell.tests):
             raise _NotPlain
         return _conjunction([*([self.differs(differing)] if differing else []), *compared])
 
     def positive(self, tests: Sequence[UnaryTest]) -> str:
         conditions: list[str] = []
-        constants: list[Constant] = []
+        constants: list[Plain] = []
         for test in tests:
             if _ordered(test):
                 conditions.append(self.compared(test, negated=False))
-            elif test.operator == "!=":
+            elif _sign_of(test) == "!=":
                 conditions.append(self.differs([_constant(test.operand)]))
             else:
                 constants.extend(self.equal(test))
@@ -644,16 +646,16 @@ class _Column:
             conditions.insert(0, f"[{listed}].includes({self.raw})")
         return conditions[0] if len(conditions) == 1 else f"({' || '.join(conditions)})"
 
-    def equal(self, test: UnaryTest) -> list[Constant]:
+    def equal(self, test: UnaryTest) -> list[Plain]:
         """The constants that a test compares with; none if it compares by order."""
-        if _ordered(test) or test.operator == "!=":
+        if _ordered(test) or _sign_of(test) == "!=":
             return []
-        if isinstance(test.operand, ListLiteral):
+        if is_operation(test.operand, EXACT_LIST):
             # Not negated: a list that lacks a value is false, also for one of another type.
             raise _NotPlain
         return [_constant(test.operand)]
 
-    def differs(self, constants: Sequence[Constant]) -> str:
+    def differs(self, constants: Sequence[Plain]) -> str:
         if list(constants) == [None]:
             return f"!{self.plain.use('absent')}({self.raw})"
         if None in constants:
@@ -672,7 +674,7 @@ class _Column:
                 ]
             case operand:
                 assert test.operator is not None
-                ends = [(operand, test.operator)]
+                ends = [(operand, test.operator.sign)]
         compared = [
             f"{self.number} {_INVERSE[sign] if negated else sign} {_written(_number(end))}"
             for end, sign in ends
@@ -687,7 +689,7 @@ class _Column:
 def _read_elsewhere(table: DecisionTable) -> set[str]:
     """Names that cells and results of a table read."""
     rules = (part for rule in table.rules for part in (*rule.tests, *rule.entries))
-    return {p.name for part in rules for p in parts(part) if isinstance(p, Name)}
+    return {p.name for part in rules for p in parts(part) if isinstance(p, Variable)}
 
 
 def _by_priority(table: DecisionTable) -> DecisionTable:
@@ -716,8 +718,8 @@ def _by_priority(table: DecisionTable) -> DecisionTable:
 
 def _is_computed(tree: Tree) -> bool:
     """Whether a result is no constant."""
-    one = tree.operand if isinstance(tree, Negation) else tree
-    return not isinstance(one, Literal)
+    one = tree.operand if isinstance(tree, Negative) else tree
+    return not isinstance(one, Constant)
 
 
 def _later(result: str) -> str:
@@ -727,7 +729,7 @@ def _later(result: str) -> str:
 
 def _is_number(tree: Tree, unit: Logic, numbers: frozenset[str]) -> bool:
     """Whether a column is an input that is read as a number."""
-    return isinstance(tree, Name) and any(
+    return isinstance(tree, Variable) and any(
         requirement.key in numbers for requirement in unit.requires if requirement.name == tree.name
     )
 
@@ -738,14 +740,19 @@ def _numeric(column: TableInput, cells: Sequence[UnaryTests]) -> bool:
     tests = [(test, cell.negated) for cell in used for test in cell.tests]
     return any(_ordered(test) for test, _ in tests) and all(
         (_ordered(test) and all(map(_is_constant_number, _ends(test))))
-        or (not negated and test.operator in (None, "=") and _is_constant_number(test.operand))
+        or (not negated and _sign_of(test) in ("", "==") and _is_constant_number(test.operand))
         for test, negated in tests
     )
 
 
 def _is_constant_number(tree: Tree) -> bool:
-    constant = tree.operand if isinstance(tree, Negation) else tree
-    return isinstance(constant, Literal) and isinstance(constant.value, Decimal)
+    constant = tree.operand if isinstance(tree, Negative) else tree
+    return isinstance(constant, Constant) and isinstance(constant.value, Decimal)
+
+
+def _sign_of(test: UnaryTest) -> str:
+    """The sign of a test; empty for a value to compare with."""
+    return test.operator.sign if test.operator is not None else ""
 
 
 def _ends(test: UnaryTest) -> list[Tree]:
@@ -757,16 +764,16 @@ def _ends(test: UnaryTest) -> list[Tree]:
 
 def _ordered(test: UnaryTest) -> bool:
     """Whether a test compares by order."""
-    return test.operator in _INVERSE or (
+    return _sign_of(test) in _INVERSE or (
         test.operator is None and isinstance(test.operand, RangeLiteral)
     )
 
 
-def _constant(tree: Tree) -> Constant:
+def _constant(tree: Tree) -> Plain:
     match tree:
-        case Literal(value=value):
+        case Constant((Decimal() | str() | bool() | None) as value):
             return value
-        case Negation(operand=Literal(value=Decimal() as value)):
+        case Negative(_, (Constant(Decimal() as value),)):
             return -value
     raise _NotPlain
 
@@ -778,14 +785,14 @@ def _number(tree: Tree) -> Decimal:
     return value
 
 
-def _must_conform(value: Constant, of: Type) -> None:
+def _must_conform(value: Plain, of: Type) -> None:
     """A constant of another type is converted by the runtime."""
     kind = of.name if isinstance(of, SimpleType) else ""
     if kind != "Any" and value is not None and type(value) is not _KINDS.get(kind):
         raise _NotPlain
 
 
-def _written(value: Constant) -> str:
+def _written(value: Plain) -> str:
     match value:
         case None:
             return "null"

@@ -39,7 +39,7 @@ from orgflow_ir.decisions.model import (
     Rule,
     Table,
 )
-from orgflow_ir.languages.feel.syntax import Aggregation, HitPolicy
+from orgflow_ir.program.structures import Aggregation, HitPolicy
 
 _BOXES = (
     "literalExpression", "context", "list", "relation", "invocation", "functionDefinition",

@@ -13,23 +13,21 @@ from decimal import Decimal
 
 from orgflow_ir.decisions.found import FoundDecision
 from orgflow_ir.decisions.link import Logic
-from orgflow_ir.languages.feel.conversion_functions import text_of
-from orgflow_ir.languages.feel.evaluator import Scope, passes
-from orgflow_ir.languages.feel.syntax import (
+from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.feel.conversion_functions import text_of
+from orgflow_ir.program.feel.values import Value
+from orgflow_ir.program.structure_evaluation import Scope, passes
+from orgflow_ir.program.structures import (
     Coerced,
     DecisionTable,
-    Literal,
-    Negation,
     Part,
     RangeLiteral,
     TableRule,
-    Tree,
     UnaryTest,
     UnaryTests,
     parts,
 )
-from orgflow_ir.languages.feel.values import Value
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.syntax import Constant, Negative, Tree
 
 MAX_TRIES = 20_000
 """Maximum number of input combinations tried per table."""
@@ -40,7 +38,7 @@ OTHER = "something else"
 _ONE_RULE = ("UNIQUE", "ANY", "FIRST", "PRIORITY")
 """Hit policies that need a rule for every input."""
 
-_KNOWN = (Literal, Negation, RangeLiteral, UnaryTest, UnaryTests)
+_KNOWN = (Constant, Negative, RangeLiteral, UnaryTest, UnaryTests)
 
 
 class Example(NamedTuple):
@@ -147,14 +145,15 @@ def _constants(tests: Part) -> Iterator[Decimal | str | bool]:
         if value is not None:
             yield value
             continue
-        if isinstance(part, Literal) and part.value is not None:
+        if isinstance(part, Constant) and part.value is not None:
+            assert isinstance(part.value, Decimal | str | bool)
             yield part.value
         stack.extend(p for p in _below(part))
 
 
 def _number(part: Part) -> Decimal | None:
     """The value of `-5`."""
-    if isinstance(part, Negation) and isinstance(part.operand, Literal):
+    if isinstance(part, Negative) and isinstance(part.operand, Constant):
         value = part.operand.value
         return -value if isinstance(value, Decimal) else None
     return None

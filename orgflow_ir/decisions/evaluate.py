@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic, Service, Unit
-from orgflow_ir.languages.feel.boundary import from_json, to_json
-from orgflow_ir.languages.feel.evaluator import arguments, coerce_value, evaluate
 from orgflow_ir.languages.feel.parser import normal_name
-from orgflow_ir.languages.feel.types import ANY
-from orgflow_ir.languages.feel.values import Function, Unsupported, Value
+from orgflow_ir.program.feel.boundary import from_json, to_json
+from orgflow_ir.program.feel.types import ANY
+from orgflow_ir.program.feel.values import Function, Unsupported, Value
+from orgflow_ir.program.structure_evaluation import arguments, coerce_value, evaluate
 
 
 def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value:

@@ -34,45 +34,13 @@ from orgflow_ir.decisions.model import (
     Table,
 )
 from orgflow_ir.languages.feel.parser import (
+    FeelError,
     normal_name,
     parse_expression,
     parse_unary_tests,
 )
 from orgflow_ir.languages.feel.reading import EXTENSIONS, without_extensions
-from orgflow_ir.languages.feel.syntax import (
-    AtLiteral,
-    Call,
-    Coerced,
-    Comparison,
-    ContextLiteral,
-    DecisionTable,
-    Entry,
-    FeelError,
-    Filter,
-    For,
-    FunctionDefinition,
-    If,
-    Iteration,
-    ListLiteral,
-    Literal,
-    Logical,
-    Name,
-    Negation,
-    Parameter,
-    Path,
-    Quantified,
-    RangeLiteral,
-    TableInput,
-    TableOutput,
-    TableRule,
-    Tree,
-    UnaryTest,
-    UnaryTests,
-    parts,
-    reads_input,
-    with_children,
-)
-from orgflow_ir.languages.feel.types import (
+from orgflow_ir.program.feel.types import (
     ANY,
     SIMPLE_NAMES,
     ConstrainedType,
@@ -82,7 +50,41 @@ from orgflow_ir.languages.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.program.syntax import NOWHERE, Node, Span
+from orgflow_ir.program.feel_operators import EXACT_LIST, FEEL
+from orgflow_ir.program.structures import (
+    AtLiteral,
+    Coerced,
+    ContextLiteral,
+    DecisionTable,
+    Entry,
+    Filter,
+    For,
+    FunctionCall,
+    FunctionDefinition,
+    Iteration,
+    Parameter,
+    Path,
+    Quantified,
+    RangeLiteral,
+    TableInput,
+    TableOutput,
+    TableRule,
+    UnaryTest,
+    UnaryTests,
+    parts,
+    reads_input,
+    with_children,
+)
+from orgflow_ir.program.syntax import (
+    NOWHERE,
+    Constant,
+    Negative,
+    Node,
+    Span,
+    Tree,
+    Variable,
+    is_operation,
+)
 
 _CONSTANTS: dict[str, type] = {"number": Decimal, "string": str, "boolean": bool}
 """Kinds of literals in an output column of a type, besides null."""
@@ -389,7 +391,7 @@ class _Linker:
         name = normal_name(decision.name)
         try:
             requires = self.requirements((*decision.requires, *decision.knowledge), names)
-            tree: Tree = Literal(None)
+            tree: Tree = Constant(None)
             if decision.logic is not None:
                 variables = (self.variables.get(r.key, r.name) for r in requires)
                 known = dict.fromkeys((*(r.name for r in requires), *variables))
@@ -442,12 +444,12 @@ class _Linker:
             case BoxedContext():
                 return self.context(box, names)
             case BoxedList():
-                return ListLiteral(tuple(self.boxed(item, names) for item in box.items))
+                return EXACT_LIST(*(self.boxed(item, names) for item in box.items))
             case Relation():
                 return self.relation(box, names)
             case Invocation():
                 bindings = [(normal_name(n), self.boxed(v, names)) for n, v in box.bindings]
-                return Call(
+                return FunctionCall(
                     self.boxed(box.function, names),
                     tuple(value for _, value in bindings),
                     tuple(name for name, _ in bindings) or None,
@@ -455,7 +457,7 @@ class _Linker:
             case BoxedFunction():
                 return self.function(box, names, ANY)
             case Conditional():
-                return If(
+                return FEEL.choice(
                     self.boxed(box.condition, names),
                     self.boxed(box.then, names),
                     self.boxed(box.otherwise, names),
@@ -484,7 +486,7 @@ class _Linker:
 
     def expression(self, text: str, names: tuple[str, ...], place: str) -> Tree:
         if not text.strip():
-            return Literal(None)
+            return Constant(None)
         try:
             known = (*names, *self.extensions)
             tree = without_extensions(parse_expression(text, known, self.members, self.types))
@@ -516,7 +518,8 @@ class _Linker:
         tests: list[UnaryTest] = []
         for test in found.tests:
             if test.operator is None and not reads_input(test) and not _is_constant(test.operand):
-                tests.append(UnaryTest(None, Logical("and", test.operand, _ANY_INPUT), test.span))
+                matched = FEEL.logic["and"](test.operand, _ANY_INPUT)
+                tests.append(UnaryTest(None, matched, test.span))
             tests.append(test)
         return UnaryTests(tuple(tests), found.negated, found.span)
 
@@ -547,7 +550,7 @@ class _Linker:
                     tuple(Entry(name, cell) for cell, (name, _) in zip(cells, columns, strict=True))
                 )
             )
-        return ListLiteral(tuple(rows))
+        return EXACT_LIST(*rows)
 
     def function(self, box: BoxedFunction, names: tuple[str, ...], result: Type) -> Tree:
         parameters = tuple(
@@ -612,7 +615,7 @@ class _Linker:
             )
         engine = self.file.engine
         if engine in _IN_JAVA and table.aggregation is not None:
-            rules = [rule for rule in rules if rule.entries != (Literal(None),)]
+            rules = [rule for rule in rules if rule.entries != (Constant(None),)]
         return DecisionTable(
             inputs, outputs, tuple(rules), table.hit_policy, table.aggregation, engine
         )
@@ -643,10 +646,10 @@ class _Linker:
         """A cell of an output column. A constant of another type than the column has is a fault:
         FEEL makes null of it, and engines convert it, each in its own way."""
         tree = self.entry(text, names, place)
-        constant = tree.operand if isinstance(tree, Negation) else tree
+        constant = tree.operand if isinstance(tree, Negative) else tree
         kind = column.type.name if isinstance(column.type, SimpleType) else ""
         if (
-            isinstance(constant, Literal)
+            isinstance(constant, Constant)
             and constant.value is not None
             and not isinstance(constant.value, _CONSTANTS.get(kind, object))
         ):
@@ -655,7 +658,7 @@ class _Linker:
         return tree
 
     def entry(self, text: str, names: tuple[str, ...], place: str) -> Tree:
-        return Literal(None) if text.strip() == "-" else self.expression(text, names, place)
+        return Constant(None) if text.strip() == "-" else self.expression(text, names, place)
 
     def priorities(
         self, values: str | None, type_ref: str | None, names: tuple[str, ...], place: str
@@ -675,10 +678,9 @@ def _typed(tree: Tree, of: Type) -> Tree:
     return tree if of == ANY else Coerced(tree, of)
 
 
-_ANY_INPUT = Logical(
-    "or",
-    Comparison("=", Name("?"), Literal(None)),
-    Comparison("!=", Name("?"), Literal(None)),
+_ANY_INPUT = FEEL.logic["or"](
+    FEEL.comparison["=="](Variable(("?",)), Constant(None)),
+    FEEL.comparison["!="](Variable(("?",)), Constant(None)),
 )
 """True for every input; a test that contains it is a condition, not a value to compare with."""
 
@@ -686,7 +688,8 @@ _ANY_INPUT = Logical(
 def _is_constant(tree: Tree) -> bool:
     """Whether a cell compares its input with constants only."""
     return all(
-        isinstance(part, Literal | AtLiteral | Negation | RangeLiteral | ListLiteral)
+        isinstance(part, Constant | AtLiteral | Negative | RangeLiteral)
+        or is_operation(part, EXACT_LIST)
         for part in parts(tree)
     )
 
@@ -696,12 +699,12 @@ _N = TypeVar("_N", bound=Node)
 
 def _with_input(tests: UnaryTests, name: str) -> UnaryTests:
     """Tests with `?` for a name of the input."""
-    if not any(isinstance(part, Name) and part.name == name for part in parts(tests)):
+    if not any(isinstance(part, Variable) and part.name == name for part in parts(tests)):
         return tests
     return _renamed(tests, name)
 
 
 def _renamed(node: _N, name: str) -> _N:
-    if isinstance(node, Name):
-        return Name("?", node.span) if node.name == name else node  # type: ignore[return-value]
+    if isinstance(node, Variable):
+        return Variable(("?",), node.span) if node.name == name else node  # type: ignore[return-value]
     return with_children(node, lambda child: _renamed(child, name))

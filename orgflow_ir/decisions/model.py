@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from orgflow_ir.languages.feel.syntax import Aggregation, HitPolicy
+from orgflow_ir.program.structures import Aggregation, HitPolicy
 
 Engine = Literal["camunda7", "camunda8", "flowable"]
 

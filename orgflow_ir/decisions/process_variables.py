@@ -31,13 +31,11 @@ from orgflow_ir.decisions.link import (
 )
 from orgflow_ir.decisions.model import Decision, Definitions, Engine, InputData, Table
 from orgflow_ir.languages.feel.parser import normal_name
-from orgflow_ir.languages.feel.reading import free_names, tested_names
-from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.syntax import (
-    Name,
-    Path,
-)
-from orgflow_ir.languages.feel.types import ANY
+from orgflow_ir.program.exact_names import find_tested_names, list_free_names
+from orgflow_ir.program.feel.signatures import SIGNATURES
+from orgflow_ir.program.feel.types import ANY
+from orgflow_ir.program.structures import Path
+from orgflow_ir.program.syntax import Variable
 
 
 def linked(
@@ -59,7 +57,9 @@ def linked(
     found = model.named(unit.name)
     if found is None or found.key != key:
         raise Unusable(f"several elements of {file} have the name `{unit.name}`")
-    tested = {n for u in needed if isinstance(u, Logic) and u.tree for n in tested_names(u.tree)}
+    tested = {
+        n for u in needed if isinstance(u, Logic) and u.tree for n in find_tested_names(u.tree)
+    }
     logic = decision.logic
     table = logic if isinstance(logic, Table) else None
     outputs: tuple[str, ...] = (decision.variable or decision.name,)
@@ -101,7 +101,7 @@ class _Names:
     def read_by(self, unit: Logic) -> Iterator[Requirement]:
         assert unit.tree is not None
         stated = {r.name: r for r in unit.requires}
-        for name in free_names(unit.tree):
+        for name in list_free_names(unit.tree):
             own = stated.get(name)
             if own is not None and own.key not in self.elements:
                 yield own  # business knowledge, or a service
@@ -166,7 +166,7 @@ class _Names:
             return key
         part = f"?{key}.{name}"
         requires = (Requirement(unit.name, key),)
-        tree = Path(Name(unit.name), name)
+        tree = Path(Variable((unit.name,)), name)
         self.units[part] = Logic(part, f"{unit.name}.{name}", tree, requires)
         return part
 

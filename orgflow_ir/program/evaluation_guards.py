@@ -16,7 +16,7 @@ from orgflow_ir.program.syntax import (
     Conditional,
     Constant,
     Empty,
-    Feel,
+    Exact,
     Logical,
     Not,
     Path,
@@ -37,7 +37,7 @@ def null_tested(trees: Iterable[Tree]) -> frozenset[Path]:
                 found.update(variables(node))
             if isinstance(node, Comparison) and Constant(None) in (node.left, node.right):
                 found.update(variables(node))
-            if isinstance(node, Feel):
+            if isinstance(node, Exact):
                 found.update(path for path in node.paths if path[0] in node.tested)
     return frozenset(found)
 
@@ -158,7 +158,7 @@ def _list_reads(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Path]]:
     for before, node in walk_guarded(tree, guards):
         if isinstance(node, Variable):
             yield before, node.path
-        elif isinstance(node, Feel):
+        elif isinstance(node, Exact):
             yield from ((before, path) for path in node.paths)
 
 

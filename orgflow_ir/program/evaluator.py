@@ -1,4 +1,4 @@
-"""Evaluates expressions by the rules of their operations.
+"""Evaluates programs by the rules of their operations.
 
 Evaluated as JavaScript (`as_javascript`), a tree has the same value as its translation in Node.
 """
@@ -6,12 +6,13 @@ Evaluated as JavaScript (`as_javascript`), a tree has the same value as its tran
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, assert_never
 
 from orgflow_ir.program.ecmascript_operators import LOOSE
 from orgflow_ir.program.operators import Operators
 from orgflow_ir.program.readings import read_value
-from orgflow_ir.program.syntax import Apply, Constant, Feel, Path, Tree, Variable
+from orgflow_ir.program.syntax import Apply, Constant, Exact, Path, Structure, Tree, Variable
 from orgflow_ir.program.values import UNDEFINED, NoAnswer
 
 
@@ -29,9 +30,11 @@ def evaluate(tree: Tree, values: Mapping[Path, Any], *, operators: Operators | N
         True
     """
     try:
-        value = _Evaluation(values, operators).value(tree)
+        value = _JsonEvaluation(values, operators).value(tree)
     except (NoAnswer, OverflowError):
         return None
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
     return None if value is UNDEFINED else value
 
 
@@ -40,12 +43,10 @@ def is_truthy(value: Any) -> bool:
     return LOOSE.rules.truth(value) is True
 
 
-class _Evaluation:
-    """One evaluation of a tree."""
+class Evaluation:
+    """One evaluation of a tree; a kind of evaluation tells what names mean."""
 
-    def __init__(self, values: Mapping[Path, Any], operators: Operators | None) -> None:
-        self.values = values
-        self.operators = operators
+    __slots__ = ()
 
     def value(self, tree: Tree) -> Any:
         """The value of a node. Raises `NoAnswer` for an error of the language."""
@@ -53,20 +54,59 @@ class _Evaluation:
             case Constant(value):
                 return value
             case Variable():
-                return self._read(tree)
-            case Apply(operation):
-                if self.operators is not None:
-                    operation = self.operators.matching(operation)
-                return operation.compute(tree, self.value)
-            case Feel():
-                return tree.compute(self.values)
+                return self.read(tree)
+            case Apply():
+                return self.compute(tree)
+            case Exact():
+                return self.compute_exact(tree)
+            case Structure():
+                return self.compute_structure(tree)
             case _:
                 assert_never(tree)
 
-    def _read(self, variable: Variable) -> Any:
+    def compute(self, tree: Apply) -> Any:
+        """The value of an operation."""
+        return tree.operation.compute(tree, self.value)
+
+    def read(self, variable: Variable) -> Any:
+        """The value of a variable."""
+        raise NotImplementedError
+
+    def compute_exact(self, tree: Exact) -> Any:
+        """The value of a program over exact values."""
+        raise NotImplementedError
+
+    def compute_structure(self, tree: Structure) -> Any:
+        """The value of a node that binds names or makes a structure."""
+        raise NotImplementedError
+
+
+class _JsonEvaluation(Evaluation):
+    """An evaluation over values of JSON by path."""
+
+    __slots__ = ("operators", "values")
+
+    def __init__(self, values: Mapping[Path, Any], operators: Operators | None) -> None:
+        self.values = values
+        self.operators = operators
+
+    def compute(self, tree: Apply) -> Any:
+        if self.operators is None:
+            return tree.operation.compute(tree, self.value)
+        return self.operators.matching(tree.operation).compute(tree, self.value)
+
+    def read(self, variable: Variable) -> Any:
         if self.operators is None:
             reading = variable.reading
             return (reading.compute if reading else read_value)(variable, self.values)
         if variable.path not in self.values:
             raise NoAnswer
         return self.values[variable.path]
+
+    def compute_exact(self, tree: Exact) -> Any:
+        from orgflow_ir.program.structure_evaluation import compute_exact  # in few models
+
+        return compute_exact(tree, self.values)
+
+    def compute_structure(self, tree: Structure) -> Any:
+        raise TypeError(f"{type(tree).__name__} is a node of programs over exact values only")

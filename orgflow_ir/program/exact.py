@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from decimal import ROUND_HALF_EVEN, Decimal, DivisionByZero, InvalidOperation, localcontext
+from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.syntax import (
@@ -228,45 +227,3 @@ def sign_of(products: Sequence[Sequence[int | float]]) -> int:
     """The sign of a sum of products of decimal numbers, computed without rounding."""
     total = sum(math.prod(Fraction(Decimal(repr(n))) for n in one) for one in products)
     return (total > 0) - (total < 0)
-
-
-def compared_decimals(tree: Comparison, value: Callable[[Tree], Any]) -> bool | None:
-    """A FEEL comparison with arithmetic, whose numbers are decimals of 34 digits; `value` evaluates
-    operands."""
-    with localcontext(prec=34, rounding=ROUND_HALF_EVEN):
-        one, two = _decimal(tree.left, value), _decimal(tree.right, value)
-    if one is None or two is None:
-        equal = one is two
-        return (equal if tree.operator == "==" else not equal) if tree.operator in (
-            "==", "!="
-        ) else None  # fmt: skip
-    if not isinstance(one, Decimal) or not isinstance(two, Decimal):
-        return None
-    return _holds(tree.operator, Fraction(one), Fraction(two))
-
-
-def _decimal(tree: Tree, value: Callable[[Tree], Any]) -> Any:
-    """The value of an operand, in which numbers are decimals; arithmetic on others is null."""
-    if not isinstance(tree, Arithmetic):
-        found = value(tree)
-        number = isinstance(found, int | float) and not isinstance(found, bool)
-        return Decimal(repr(found)) if number else found
-    one, two = _decimal(tree.left, value), _decimal(tree.right, value)
-    if tree.operator == "+" and isinstance(one, str) and isinstance(two, str):
-        return one + two
-    if not isinstance(one, Decimal) or not isinstance(two, Decimal):
-        return None
-    try:
-        match tree.operator:
-            case "+":
-                return one + two
-            case "-":
-                return one - two
-            case "*":
-                return one * two
-            case "/":
-                return one / two
-            case "%":
-                return None
-    except (DivisionByZero, InvalidOperation):
-        return None

@@ -1,11 +1,16 @@
 """The operators of FEEL: three-valued logic; operands of different types give null, and so do
 operands of `and`, `or`, `not` that are not truth values. There is one null, which equals only
-itself (DMN 1.3, 10.3.2.13)."""
+itself (DMN 1.3, 10.3.2.13).
+
+Their meaning in Python is that of exact values (`orgflow_ir.program.feel`); numbers of JSON are
+decimals as soon as they are computed with.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from orgflow_ir.program import methods
@@ -22,7 +27,6 @@ from orgflow_ir.program.ecmascript_operators import (
 )
 from orgflow_ir.program.exact import (
     Limit,
-    compared_decimals,
     find_limit,
     is_decided_by_doubles,
     sign_of,
@@ -43,20 +47,18 @@ from orgflow_ir.program.syntax import (
     Logical,
     Negative,
     Not,
+    Operation,
     Span,
     Tree,
     Variable,
     as_javascript,
     is_constant,
+    keep_operation,
     known_js_type,
+    no_requirements,
+    same_tree,
 )
-from orgflow_ir.program.values import (
-    calculate_numbers,
-    compare_plainly,
-    equal_values,
-    is_nothing,
-    type_name,
-)
+from orgflow_ir.program.values import UNDEFINED, or_null, type_name
 
 
 class FeelRules(OperatorRules):
@@ -68,39 +70,24 @@ class FeelRules(OperatorRules):
         return value if isinstance(value, bool) else None
 
     def equal(self, left: Any, right: Any) -> bool | None:
-        if is_nothing(left) or is_nothing(right):
-            return is_nothing(left) and is_nothing(right)
-        if type_name(left) != type_name(right) or isinstance(left, dict) != isinstance(right, dict):
-            return None
-        return equal_values(left, right)
+        from orgflow_ir.program.feel.relations import equal_values  # of evaluation only
+
+        return equal_values(*_align_numbers(left, right))
 
     def ordered(self, sign: str, left: Any, right: Any) -> bool | None:
-        kinds = {type_name(left), type_name(right)}
-        if len(kinds) > 1 or not kinds <= {"number", "text"}:
-            return None
-        return compare_plainly(sign, left, right)
+        from orgflow_ir.program.feel.relations import compare_values  # of evaluation only
+
+        return compare_values(sign, *_align_numbers(left, right))
 
     def calculated(self, sign: str, left: Any, right: Any) -> Any:
-        if sign == "+" and isinstance(left, str) and isinstance(right, str):
-            return left + right
-        if type_name(left) != "number" or type_name(right) != "number":
-            return None
-        if sign in ("/", "%") and right == 0:
-            return None
-        return calculate_numbers(sign, left, right)
+        from orgflow_ir.program.feel.arithmetic import calculate_values  # of evaluation only
+
+        return calculate_values(sign, _as_decimal(left), _as_decimal(right))
 
     def negative(self, value: Any) -> Any:
-        return -value if type_name(value) == "number" else None
+        from orgflow_ir.program.feel.arithmetic import negate_value  # of evaluation only
 
-    def compute_equality(self, tree: Comparison, value: Value) -> Any:
-        if any(isinstance(side, Arithmetic) for side in tree.operands):
-            return compared_decimals(tree, value)
-        return super().compute_equality(tree, value)
-
-    def compute_order(self, tree: Comparison, value: Value) -> Any:
-        if any(isinstance(side, Arithmetic) for side in tree.operands):
-            return compared_decimals(tree, value)
-        return super().compute_order(tree, value)
+        return negate_value(_as_decimal(value))
 
     def truth_code(self, operand: Tree) -> Tree:
         if isinstance(operand, Variable) and operand.type != "truth":
@@ -150,7 +137,35 @@ class FeelRules(OperatorRules):
         return LOOSE
 
 
+def _as_decimal(value: Any) -> Any:
+    """A value as exact values have it: a number of JSON as the shortest decimal."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        number = Decimal(repr(value))
+        return number if number.is_finite() else None
+    return None if value is UNDEFINED else value
+
+
+def _align_numbers(left: Any, right: Any) -> tuple[Any, Any]:
+    """Two values of which numbers are both decimals, or both numbers of JSON."""
+    left, right = or_null(left), or_null(right)
+    if isinstance(left, Decimal) or isinstance(right, Decimal):
+        return _as_decimal(left), _as_decimal(right)
+    return left, right
+
+
 FEEL = Operators(FeelRules())
+
+POWER: Operation[Arithmetic] = Operation(
+    "feel **",
+    Arithmetic,
+    "**",
+    type_of=FEEL.rules.arithmetic_type,
+    compute=FEEL.rules.compute_arithmetic,
+    javascript=keep_operation,
+    requirements=no_requirements,
+    guard=same_tree,
+)
+"""The only operator that no other language has."""
 
 
 def exact_comparison(tree: Comparison) -> Comparison | None:
@@ -396,3 +411,19 @@ ITEM = define_method("item", compute=_compute_item, checked="nothing")
 
 PART = define_method("part", compute=_compute_part)
 """The entry of a context under a constant name, or of each context in a list."""
+
+
+def _compute_between(tree: Call, value: Value) -> bool | None:
+    from orgflow_ir.program.feel.relations import compare_values, conjoin_truths
+
+    inner, low, high = map(value, tree.operands)
+    return conjoin_truths(compare_values(">=", inner, low), compare_values("<=", inner, high))
+
+
+BETWEEN = define_method("between", result="truth", compute=_compute_between, checked="nothing")
+"""`value between low and high`, over exact values."""
+
+EXACT_LIST = define_method(
+    "exact list", compute=lambda tree, value: tuple(map(value, tree.operands)), checked="nothing"
+)
+"""`[a, b]`, over exact values."""

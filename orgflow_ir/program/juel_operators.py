@@ -327,7 +327,7 @@ def _find_comparable(other: Tree, *, is_equality: bool) -> Requirement | None:
         return None
     if isinstance(value, bool):
         return truth
-    if isinstance(value, int | float):
+    if not isinstance(value, str):
         return requirements.WHOLE_NUMERAL if isinstance(value, int) else requirements.NUMERAL
     if value == "" or WHOLE_NUMBER.fullmatch(value):
         return requirements.SCALAR

@@ -9,7 +9,7 @@ from orgflow_ir.program.syntax import (
     Apply,
     ConditionError,
     Constant,
-    Feel,
+    Exact,
     KnownType,
     Path,
     Reading,
@@ -27,7 +27,7 @@ def replace_variables(tree: Tree, values: Mapping[str, Tree]) -> Tree:
             key = Constant(int(step) if step.isdigit() else step)
             value = methods.ENTRY(value, key, span=tree.span)
         return value
-    if isinstance(tree, Feel) and any(path[0] in values for path in tree.paths):
+    if isinstance(tree, Exact) and any(path[0] in values for path in tree.paths):
         raise ConditionError("its variables are not supported here")
     if isinstance(tree, Apply):
         return with_operands(tree, lambda operand: replace_variables(operand, values))
@@ -60,8 +60,10 @@ def with_members(tree: Tree) -> Tree:
 def with_types(tree: Tree, types: Callable[[Path], KnownType | None]) -> Tree:
     """The tree with variables of known types; FEEL expressions of which all variables are known may
     become trees of the shared grammar."""
-    if isinstance(tree, Feel):
-        shared = tree.find_shared(types)
+    if isinstance(tree, Exact):
+        from orgflow_ir.program.feel_elaboration import elaborate_typed  # in few models
+
+        shared = elaborate_typed(tree.body, types)
         return tree if shared is None else shared
     if isinstance(tree, Variable):
         if tree.reading is not None or tree.type is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import FrozenInstanceError
+from decimal import Decimal
 from typing import (
     Any,
     ClassVar,
@@ -41,7 +42,8 @@ MOST_INT = 2**31 - 1
 """The largest number of Java's type `int`."""
 
 Path = tuple[str, ...]
-Scalar = bool | int | float | str | None
+Scalar = bool | int | float | str | Decimal | None
+"""A constant; a decimal is a number in a program over exact values."""
 
 
 class ConditionError(ValueError):
@@ -171,6 +173,11 @@ class Variable(Node):
     counted: tuple[int, ...] = ()
     got: tuple[int, ...] = ()
     type: KnownType | None = None
+
+    @property
+    def name(self) -> str:
+        """Its first name."""
+        return self.path[0]
 
     def __eq__(self, other: object) -> bool:
         return self.path == other.path if isinstance(other, Variable) else NotImplemented
@@ -411,35 +418,54 @@ class Call(Apply):
         return cast(Method, self.operation)
 
 
-class Feel(Node):
-    """A FEEL expression beyond the grammar shared with other languages.
+class Structure(Node):
+    """A node that binds names, or makes a structure of values (`structures.py`)."""
 
-    `tree` is that of `orgflow_ir.languages.feel`, which defines the methods. `paths` are the
-    process variables that it reads, in order;
-    `tested` are the names among them that are compared with null.
+    @property
+    def span(self) -> Span:
+        """A field of each kind."""
+        raise NotImplementedError
+
+
+class Exact(Node):
+    """A program over exact values: decimals of 34 digits, dates, durations, ranges and functions.
+
+    Values of variables are read from JSON, and the value of `body` is written as JSON. `paths` are
+    the process variables that it reads, in order; `tested` are the names among them that are
+    compared with null.
     """
 
-    tree: Any
+    body: Tree
     paths: tuple[Path, ...]
     tested: frozenset[str]
     span: Span = NOWHERE
 
-    def compute(self, values: Mapping[Path, Any]) -> Any:
-        """Its value, from the values of variables by path. Raises `NoAnswer`."""
-        raise NotImplementedError
 
-    def list_literals(self) -> Iterator[bool | int | float | str]:
-        """Constants in it, except null."""
-        raise NotImplementedError
-
-    def find_shared(self, types: Callable[[Path], KnownType | None]) -> Tree | None:
-        """A tree of operations with the same value for variables of these types, if there is
-        one."""
-        raise NotImplementedError
-
-
-Tree = Constant | Variable | Apply | Feel
+Tree = Constant | Variable | Apply | Exact | Structure
 """A program that computes one value."""
+
+
+def list_child_parts(part: Node) -> Iterator[Node]:
+    """The direct children of a node of any kind, in text order."""
+    for name in part.__match_args__:
+        value = part.__dict__[name]
+        for child in value if isinstance(value, tuple) else (value,):
+            if isinstance(child, Node):
+                yield child
+
+
+def walk_parts(root: Node) -> Iterator[Node]:
+    """A node of any kind and its descendants, in preorder."""
+    stack = [root]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(reversed(tuple(list_child_parts(part))))
+
+
+def is_operation(node: Node, operation: Operation[Any]) -> bool:
+    """Whether a node applies an operation."""
+    return isinstance(node, Apply) and node.operation is operation
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
@@ -461,7 +487,7 @@ def variables(tree: Tree) -> Iterator[Path]:
     for node in nodes(tree):
         if isinstance(node, Variable):
             yield node.path
-        elif isinstance(node, Feel):
+        elif isinstance(node, Exact):
             yield from node.paths
 
 
@@ -477,15 +503,20 @@ def constants(tree: Tree) -> Iterator[bool | int | float | str]:
     """Constants in a tree except null: the values at which comparisons change."""
     for node in nodes(tree):
         if isinstance(node, Constant) and node.value is not None:
+            assert not isinstance(node.value, Decimal)
             yield node.value
-        elif isinstance(node, Feel):
-            yield from node.list_literals()
+        elif isinstance(node, Exact):
+            from orgflow_ir.program.feel.boundary import to_json  # in few models
+
+            for part in walk_parts(node.body):
+                if isinstance(part, Constant) and part.value is not None:
+                    yield cast("bool | int | float | str", to_json(part.value))
 
 
 def is_plain(tree: Tree) -> bool:
-    """Whether a tree contains only comparisons, arithmetic and logic: no calls, and no construct
-    specific to FEEL."""
-    return not any(isinstance(node, Call | Conditional | Feel) for node in nodes(tree))
+    """Whether a tree contains only comparisons, arithmetic and logic: no calls, and no exact
+    values."""
+    return not any(isinstance(node, Call | Conditional | Exact) for node in nodes(tree))
 
 
 def as_javascript(tree: Tree) -> Tree:
@@ -546,7 +577,7 @@ def kind_of(tree: Tree) -> KnownType | None:
                 node.__dict__["_kind"] = node.operation.type_of(node)
             kind: KnownType | None = tree.__dict__["_kind"]
             return kind
-        case Feel():
+        case Exact() | Structure():
             return None
         case _:
             assert_never(tree)

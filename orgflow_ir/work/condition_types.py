@@ -11,7 +11,7 @@ from orgflow_ir.program.syntax import (
     Call,
     Comparison,
     Constant,
-    Feel,
+    Exact,
     Logical,
     Negative,
     Not,
@@ -56,7 +56,7 @@ def _untyped(tree: Tree) -> Iterator[str]:
     """Variables of which the use does not tell what is entered: parts of whole FEEL expressions,
     and what may be a list."""
     for node in nodes(tree):
-        if isinstance(node, Feel):
+        if isinstance(node, Exact):
             yield from (path[0] for path in node.paths)
         elif isinstance(node, Call) and node.operation in _OF_LISTS:
             yield from (path[0] for path in variables(node))

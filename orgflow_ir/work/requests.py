@@ -22,11 +22,13 @@ from orgflow_ir.program.java_operators import JAVA
 from orgflow_ir.program.juel_operators import JUEL
 from orgflow_ir.program.syntax import (
     Call,
+    Conditional,
     ConditionError,
     Constant,
-    Feel,
+    Exact,
     Tree,
     Variable,
+    is_operation,
 )
 from orgflow_ir.work.mappings import language_of, read_value, variable_name
 from orgflow_ir.work.scripts import as_value, read_script
@@ -453,26 +455,26 @@ def _braced(text: str) -> str:
 def context_entries(text: str) -> list[tuple[str, str]] | None:
     """The entries of a context of FEEL, `={"Accept": a}`, each with its text or expression, without
     those that are null; `None` for other expressions, and if an entry reads another one."""
-    from orgflow_ir.languages.feel import syntax as feel
-    from orgflow_ir.languages.feel.parser import parse_expression
-    from orgflow_ir.languages.feel.reading import free_names
+    from orgflow_ir.languages.feel.parser import FeelError, parse_expression
+    from orgflow_ir.program.exact_names import list_free_names
+    from orgflow_ir.program.structures import ContextLiteral
 
     text = text.strip().removeprefix("=")
     try:
         tree = parse_expression(text, []) if text else None
-    except feel.FeelError:
+    except FeelError:
         return None
-    if not isinstance(tree, feel.ContextLiteral):
+    if not isinstance(tree, ContextLiteral):
         return None
     keys = [entry.key for entry in tree.entries]
-    if any(name in keys for entry in tree.entries for name in free_names(entry.value)):
+    if any(name in keys for entry in tree.entries for name in list_free_names(entry.value)):
         return None
     found = []
     for key, entry in zip(keys, tree.entries, strict=True):
         value, span = entry.value, entry.value.span
-        if isinstance(value, feel.Literal) and value.value is None:
+        if value == Constant(None):
             continue
-        constant = isinstance(value, feel.Literal) and isinstance(value.value, str)
+        constant = isinstance(value, Constant) and isinstance(value.value, str)
         written = str(value.value) if constant else f"={text[span.start : span.end]}"  # type: ignore[union-attr]
         found.append((key, written))
     return found
@@ -482,9 +484,12 @@ def _is_structure(tree: Tree) -> bool:
     """Whether a value is an object or a list wherever it is evaluated."""
     if isinstance(tree, Call):
         return tree.operation in (methods.MAP, methods.LIST)
-    from orgflow_ir.languages.feel import syntax as feel
+    if not isinstance(tree, Exact):
+        return False
+    from orgflow_ir.program.feel_operators import EXACT_LIST  # of FEEL only
+    from orgflow_ir.program.structures import ContextLiteral
 
-    return isinstance(tree, Feel) and isinstance(tree.tree, feel.ContextLiteral | feel.ListLiteral)
+    return isinstance(tree.body, ContextLiteral) or is_operation(tree.body, EXACT_LIST)
 
 
 def is_json(media: str) -> bool:
@@ -554,30 +559,30 @@ def _statuses(text: str, least: int) -> Iterator[Tree]:
 
 def _errors(text: str) -> Iterator[Statement]:
     """`if error.code = "404" then bpmnError("NONE", "not there") else null`."""
-    from orgflow_ir.languages.feel import syntax as feel
-    from orgflow_ir.languages.feel.parser import parse_expression
+    from orgflow_ir.languages.feel.parser import FeelError, parse_expression
     from orgflow_ir.languages.feel.reading import as_expression
+    from orgflow_ir.program.structures import ContextLiteral, FunctionCall
 
     try:
         tree = parse_expression(text.strip().removeprefix("="), [])
-    except feel.FeelError as error:
+    except FeelError as error:
         raise ConditionError(f"error expression: {error}") from None
 
-    def empty(part: feel.Tree) -> bool:
-        return part in (feel.Literal(None), feel.ContextLiteral(()))
+    def empty(part: Tree) -> bool:
+        return part in (Constant(None), ContextLiteral(()))
 
-    def read(part: feel.Tree) -> tuple[Statement, ...]:
+    def read(part: Tree) -> tuple[Statement, ...]:
         match part:
-            case feel.Literal(None):
+            case Constant(None):
                 return ()
-            case feel.If(condition, then, otherwise):
+            case Conditional(_, (condition, then, otherwise)):
                 return (When(as_expression(condition), read(then), read(otherwise)),)
-            case feel.Call(feel.Name("bpmnError"), (feel.Literal(str() as code), *rest), None):
+            case FunctionCall(Variable(("bpmnError",)), (Constant(str() as code), *rest), None):
                 if any(not empty(one) for one in rest[1:]):
                     raise ConditionError("variables of `bpmnError` are not supported")
                 return (Throw(code, as_expression(rest[0]) if rest else None),)
-            case feel.Call(feel.Name("jobError"), (message, *rest), None):
-                if any(one != feel.Literal(Decimal(0)) for one in rest[1:2]):
+            case FunctionCall(Variable(("jobError",)), (message, *rest), None):
+                if any(one != Constant(Decimal(0)) for one in rest[1:2]):
                     raise ConditionError("retries of `jobError` are not supported")
                 return (Fail(as_expression(message)),)
         raise ConditionError("only `if`, `bpmnError` and null are supported in error expressions")
@@ -587,15 +592,15 @@ def _errors(text: str) -> Iterator[Statement]:
 
 def _entries(text: str) -> Iterator[Statement]:
     """The variables of a result expression, `= {total: body.sum}`."""
-    from orgflow_ir.languages.feel import syntax as feel
-    from orgflow_ir.languages.feel.parser import parse_expression
+    from orgflow_ir.languages.feel.parser import FeelError, parse_expression
     from orgflow_ir.languages.feel.reading import as_expression
+    from orgflow_ir.program.structures import ContextLiteral
 
     try:
         tree = parse_expression(text.strip().removeprefix("="), [])
-    except feel.FeelError as error:
+    except FeelError as error:
         raise ConditionError(f"result expression: {error}") from None
-    if not isinstance(tree, feel.ContextLiteral):
+    if not isinstance(tree, ContextLiteral):
         raise ConditionError("only `{name: value}` is supported in result expressions")
     given = [entry.key for entry in tree.entries]
     for at, entry in enumerate(tree.entries):

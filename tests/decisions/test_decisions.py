@@ -12,7 +12,7 @@ from shared_data import shared_cases
 
 from orgflow_ir.decisions.evaluate import decide
 from orgflow_ir.decisions.link import DecisionModel, link
-from orgflow_ir.languages.feel.values import Unsupported, Value, imported
+from orgflow_ir.program.feel.values import Unsupported, Value, imported
 
 REFUSED = {"0076-feel-external-java": "an external function"}
 """Suites about what is not evaluated: the reason that every case gets."""

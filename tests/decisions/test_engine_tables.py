@@ -14,7 +14,7 @@ from orgflow.frontends.dmn.dmn_reader import read_dmn
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.process_variables import linked
-from orgflow_ir.languages.feel.values import Unsupported
+from orgflow_ir.program.feel.values import Unsupported
 
 CAMUNDA7 = 'modeler:executionPlatform="Camunda Platform"'
 CAMUNDA8 = 'modeler:executionPlatform="Camunda Cloud"'

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from orgflow_ir.languages.feel import calendar
-from orgflow_ir.languages.feel.builtin_functions import IMPLEMENTATIONS
-from orgflow_ir.languages.feel.conversion_functions import text_of
-from orgflow_ir.languages.feel.evaluator import evaluate
 from orgflow_ir.languages.feel.parser import parse_expression
-from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.values import Date, Unsupported, imported
+from orgflow_ir.program.feel import calendar
+from orgflow_ir.program.feel.builtin_functions import IMPLEMENTATIONS
+from orgflow_ir.program.feel.conversion_functions import text_of
+from orgflow_ir.program.feel.signatures import SIGNATURES
+from orgflow_ir.program.feel.values import Date, Unsupported, imported
+from orgflow_ir.program.structure_evaluation import evaluate
 
 
 def shown(text: str, **values: Any) -> str:

@@ -8,51 +8,44 @@ import pytest
 
 from orgflow_ir.languages.feel.parser import (
     MAX_DEPTH,
+    FeelError,
     normal_name,
     parse_expression,
     parse_unary_tests,
 )
-from orgflow_ir.languages.feel.syntax import (
-    Arithmetic,
-    Between,
-    Call,
-    Comparison,
+from orgflow_ir.program.feel_operators import BETWEEN, EXACT_LIST, FEEL, POWER
+from orgflow_ir.program.structures import (
     ContextLiteral,
     Entry,
-    FeelError,
     Filter,
+    FunctionCall,
     In,
-    ListLiteral,
-    Literal,
-    Logical,
-    Name,
-    Negation,
     Path,
     RangeLiteral,
-    Tree,
     UnaryTest,
     UnaryTests,
     parts,
 )
-from orgflow_ir.program.syntax import Span
+from orgflow_ir.program.syntax import Call, Constant, Span, Tree, Variable
 
-ONE, TWO, THREE = (Literal(Decimal(n)) for n in (1, 2, 3))
+INPUT = Variable(("?",))
+ONE, TWO, THREE = (Constant(Decimal(n)) for n in (1, 2, 3))
 
 
 @pytest.mark.parametrize(
     ("text", "names", "tree"),
     [
-        ("Monthly Income", ["Monthly Income"], Name("Monthly Income")),
-        ("Monthly   Income", ["Monthly Income"], Name("Monthly Income")),
-        ("a-b", ["a-b", "a", "b"], Name("a-b")),
-        ("a - b", ["a-b"], Name("a-b")),
-        ("a-b", ["a", "b"], Arithmetic("-", Name("a"), Name("b"))),
-        ("days in week", ["days in week"], Name("days in week")),
-        ("a and b", ["a", "b"], Logical("and", Name("a"), Name("b"))),
-        ("a and b", ["a and b", "a", "b"], Name("a and b")),
-        ("income", ["in", "come"], Name("income")),
-        ("größe + 1", ["größe"], Arithmetic("+", Name("größe"), ONE)),
-        ("\U0001f40e + 1", [], Arithmetic("+", Name("\U0001f40e"), ONE)),
+        ("Monthly Income", ["Monthly Income"], Variable(("Monthly Income",))),
+        ("Monthly   Income", ["Monthly Income"], Variable(("Monthly Income",))),
+        ("a-b", ["a-b", "a", "b"], Variable(("a-b",))),
+        ("a - b", ["a-b"], Variable(("a-b",))),
+        ("a-b", ["a", "b"], FEEL.arithmetic["-"](Variable(("a",)), Variable(("b",)))),
+        ("days in week", ["days in week"], Variable(("days in week",))),
+        ("a and b", ["a", "b"], FEEL.logic["and"](Variable(("a",)), Variable(("b",)))),
+        ("a and b", ["a and b", "a", "b"], Variable(("a and b",))),
+        ("income", ["in", "come"], Variable(("income",))),
+        ("größe + 1", ["größe"], FEEL.arithmetic["+"](Variable(("größe",)), ONE)),
+        ("\U0001f40e + 1", [], FEEL.arithmetic["+"](Variable(("\U0001f40e",)), ONE)),
     ],
 )
 def test_names_are_what_the_scope_knows(text: str, names: list[str], tree: Tree) -> None:
@@ -62,32 +55,33 @@ def test_names_are_what_the_scope_knows(text: str, names: list[str], tree: Tree)
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
-        ("1 + 2 * 3", Arithmetic("+", ONE, Arithmetic("*", TWO, THREE))),
-        ("-2 ** 2", Arithmetic("**", Negation(TWO), TWO)),
-        ("2 ** 3 ** 2", Arithmetic("**", Arithmetic("**", TWO, THREE), TWO)),
-        ("1 - 2 - 3", Arithmetic("-", Arithmetic("-", ONE, TWO), THREE)),
-        ("1 < 2 or 2 = 3 and 3 > 1", Logical("or", Comparison("<", ONE, TWO), Logical(
-            "and", Comparison("=", TWO, THREE), Comparison(">", THREE, ONE)))),
-        ("1 between 2 and 3", Between(ONE, TWO, THREE)),
+        ("1 + 2 * 3", FEEL.arithmetic["+"](ONE, FEEL.arithmetic["*"](TWO, THREE))),
+        ("-2 ** 2", POWER(FEEL.negative(TWO), TWO)),
+        ("2 ** 3 ** 2", POWER(POWER(TWO, THREE), TWO)),
+        ("1 - 2 - 3", FEEL.arithmetic["-"](FEEL.arithmetic["-"](ONE, TWO), THREE)),
+        ("1 < 2 or 2 = 3 and 3 > 1", FEEL.logic["or"](
+            FEEL.comparison["<"](ONE, TWO), FEEL.logic["and"](FEEL.comparison["=="](TWO, THREE),
+            FEEL.comparison[">"](THREE, ONE)))),
+        ("1 between 2 and 3", BETWEEN(ONE, TWO, THREE)),
         ("[1..2]", RangeLiteral(ONE, TWO, True, True)),
         ("]1..2[", RangeLiteral(ONE, TWO, False, False)),
         ("(<= 2)", RangeLiteral(None, TWO, False, True)),
         ("(> 2)", RangeLiteral(TWO, None, False, False)),
         ("[1..2[.start", Path(RangeLiteral(ONE, TWO, True, False), "start")),
-        ("[1, 2]", ListLiteral((ONE, TWO))),
+        ("[1, 2]", EXACT_LIST(ONE, TWO)),
         ("1 in (2..3]", In(ONE, UnaryTests(
             (UnaryTest(None, RangeLiteral(TWO, THREE, False, True)),), False))),
         ("1 in (< 2, 3)", In(ONE, UnaryTests(
-            (UnaryTest("<", TWO), UnaryTest(None, THREE)), False))),
-        ("a[1]", Filter(Name("a"), ONE)),
-        ("a.time offset", Path(Name("a"), "time offset")),
-        ("f(x: 1)", Call(Name("f"), (ONE,), ("x",))),
-        ("string length(1)", Call(Name("string length"), (ONE,), None)),
-        ("1 // one\n + /* two */ 2", Arithmetic("+", ONE, TWO)),
-        (r'"a\"\u0041\U01F40E\n"', Literal('a"A\U0001f40e\n')),
-        (".5", Literal(Decimal("0.5"))),
-        ("a.`b-c`", Path(Name("a"), "b-c")),
-        ("`if not` + 1", Arithmetic("+", Name("if not"), ONE)),
+            (UnaryTest(FEEL.comparison["<"], TWO), UnaryTest(None, THREE)), False))),
+        ("a[1]", Filter(Variable(("a",)), ONE)),
+        ("a.time offset", Path(Variable(("a",)), "time offset")),
+        ("f(x: 1)", FunctionCall(Variable(("f",)), (ONE,), ("x",))),
+        ("string length(1)", FunctionCall(Variable(("string length",)), (ONE,), None)),
+        ("1 // one\n + /* two */ 2", FEEL.arithmetic["+"](ONE, TWO)),
+        (r'"a\"\u0041\U01F40E\n"', Constant('a"A\U0001f40e\n')),
+        (".5", Constant(Decimal("0.5"))),
+        ("a.`b-c`", Path(Variable(("a",)), "b-c")),
+        ("`if not` + 1", FEEL.arithmetic["+"](Variable(("if not",)), ONE)),
         ("{`a-b`: 1}", ContextLiteral((Entry("a-b", ONE),))),
     ],
 )  # fmt: skip
@@ -99,13 +93,13 @@ def test_expressions(text: str, tree: Tree) -> None:
     ("text", "tests"),
     [
         ("-", UnaryTests((), False)),
-        ("-1", UnaryTests((UnaryTest(None, Negation(ONE)),), False)),
-        ("< 1, 2", UnaryTests((UnaryTest("<", ONE), UnaryTest(None, TWO)), False)),
+        ("-1", UnaryTests((UnaryTest(None, FEEL.negative(ONE)),), False)),
+        ("< 1, 2", UnaryTests((UnaryTest(FEEL.comparison["<"], ONE), UnaryTest(None, TWO)), False)),
         ("not(1, 2)", UnaryTests((UnaryTest(None, ONE), UnaryTest(None, TWO)), True)),
-        ("? > 1", UnaryTests((UnaryTest(None, Comparison(">", Name("?"), ONE)),), False)),
-        ("not(? = 1) and a", UnaryTests((UnaryTest(None, Logical(
-            "and", Call(Name("not"), (Comparison("=", Name("?"), ONE),), None),
-            Name("a"))),), False)),
+        ("? > 1", UnaryTests((UnaryTest(None, FEEL.comparison[">"](INPUT, ONE)),), False)),
+        ("not(? = 1) and a", UnaryTests((UnaryTest(None, FEEL.logic["and"](
+            FunctionCall(Variable(("not",)), (FEEL.comparison["=="](INPUT, ONE),), None),
+            Variable(("a",)))),), False)),
     ],
 )  # fmt: skip
 def test_unary_tests(text: str, tests: UnaryTests) -> None:
@@ -114,8 +108,8 @@ def test_unary_tests(text: str, tests: UnaryTests) -> None:
 
 def test_strings_may_span_lines() -> None:
     """Camunda reads them, and its modeler offers a field of several lines for them."""
-    assert parse_expression('"Dear\n\tAda" + "\\n"') == Arithmetic(
-        "+", Literal("Dear\n\tAda"), Literal("\n")
+    assert parse_expression('"Dear\n\tAda" + "\\n"') == FEEL.arithmetic["+"](
+        Constant("Dear\n\tAda"), Constant("\n")
     )
 
 
@@ -165,17 +159,17 @@ def test_spans_are_those_of_the_text() -> None:
     text = 'if  Monthly Income > 1 then [ 1 , "x" ] else f( {a b: 2} ).a b'
     tree = parse_expression(text, ["Monthly Income", "f"])
     found = {type(part).__name__: text[slice(*part.span)] for part in parts(tree)}
-    assert found["If"] == text
+    assert found["Conditional"] == text
     assert found["Comparison"] == "Monthly Income > 1"
-    assert found["ListLiteral"] == '[ 1 , "x" ]'
+    assert found["Call"] == '[ 1 , "x" ]'
     assert found["Path"] == "f( {a b: 2} ).a b"
     assert found["Entry"] == "a b: 2"
 
 
 def test_a_name_is_known_behind_its_definition_only() -> None:
     tree = parse_expression("[for a-b in [1] return a-b, a-b]")
-    assert isinstance(tree, ListLiteral)
-    assert tree.items[1] == Arithmetic("-", Name("a"), Name("b"))
+    assert isinstance(tree, Call)
+    assert tree.operands[1] == FEEL.arithmetic["-"](Variable(("a",)), Variable(("b",)))
 
 
 def test_names_are_normalised() -> None:

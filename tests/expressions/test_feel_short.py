@@ -20,10 +20,11 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_parameter
 from seeds import seeds
 
-from orgflow_ir.languages.feel.reading import read_feel, value_of
+from orgflow_ir.languages.feel.reading import read_feel
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
 from orgflow_ir.program.evaluator import evaluate, is_truthy
+from orgflow_ir.program.structure_evaluation import evaluate_json
 from orgflow_ir.program.substitution import with_types
 from orgflow_ir.program.syntax import ConditionError, KnownType, Path, Tree, variables
 from orgflow_ir.work.mappings import read_value
@@ -89,7 +90,7 @@ _read = functools.cache(read_feel)
 
 
 def _by_feel(text: str, given: dict[str, Any]) -> Any:
-    return value_of(_read(text), {(name,): value for name, value in given.items()})
+    return evaluate_json(_read(text), {(name,): value for name, value in given.items()})
 
 
 def _in_node(codes: list[tuple[str, dict[str, Any]]]) -> list[Any]:
@@ -258,7 +259,7 @@ def _directly(text: str, condition: bool) -> str:
     def read(name: str) -> str | None:
         return on_item((name,)) if name in ("a", "b") else None
 
-    return direct_expression(read_feel(text).tree, read, condition=condition) or ""
+    return direct_expression(read_feel(text).body, read, condition=condition) or ""
 
 
 @pytest.mark.parametrize("condition", [True, False])

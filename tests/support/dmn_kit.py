@@ -16,11 +16,11 @@ from orgflow.backends.n8n.engine.node import find_node
 from orgflow.frontends.dmn.dmn_reader import read_dmn
 
 from orgflow_ir.decisions.link import DecisionModel, link
-from orgflow_ir.languages.feel import calendar
-from orgflow_ir.languages.feel.conversion_functions import text_of
 from orgflow_ir.languages.feel.parser import normal_name
-from orgflow_ir.languages.feel.relations import equal_values
-from orgflow_ir.languages.feel.values import Value, kind
+from orgflow_ir.program.feel import calendar
+from orgflow_ir.program.feel.conversion_functions import text_of
+from orgflow_ir.program.feel.relations import equal_values
+from orgflow_ir.program.feel.values import Value, kind
 
 _NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 _TYPE = "{http://www.w3.org/2001/XMLSchema-instance}type"

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dmn_kit import run_javascript
 from orgflow.backends.javascript.feel_runtime_code import Printer
 
-from orgflow_ir.languages.feel.conversion_functions import text_of
-from orgflow_ir.languages.feel.evaluator import evaluate
 from orgflow_ir.languages.feel.parser import parse_expression
-from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.values import Unsupported
+from orgflow_ir.program.feel.conversion_functions import text_of
+from orgflow_ir.program.feel.signatures import SIGNATURES
+from orgflow_ir.program.feel.values import Unsupported
+from orgflow_ir.program.structure_evaluation import evaluate
 
 NUMBERS = (
     "0", "1", "2", "3", "-1", "0.5", "2.5", "-2.5", "10", "100", "0.1", "0.333", "1e20", "1e-20",

@@ -21,10 +21,10 @@ from orgflow_ir.flow.control_flow.calls import (
     takes_everything,
 )
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.languages.feel.values import Unsupported
 from orgflow_ir.model import CallActivity, Event, Node, Scope, Task
 from orgflow_ir.model.bindings import Decision, Form, Script, Worker
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.feel.values import Unsupported
 from orgflow_ir.program.syntax import variables
 from orgflow_ir.work.form_fields import (
     describes,

@@ -8,7 +8,7 @@ from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit.outside import OutsideNode
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
 
-from orgflow_ir.languages.feel.values import Unsupported
+from orgflow_ir.program.feel.values import Unsupported
 from orgflow_ir.program.syntax import Constant
 from orgflow_ir.work.operations import GIVEN, CatalogueOperation
 from orgflow_ir.work.tasks import SENT

@@ -15,7 +15,7 @@ from orgflow_ir.program.evaluator import evaluate, is_truthy
 from orgflow_ir.program.portable_operators import PORTABLE
 from orgflow_ir.program.syntax import (
     Empty,
-    Feel,
+    Exact,
     Path,
     Tree,
     as_javascript,
@@ -232,10 +232,10 @@ def _add_collections(demands: Sequence[tuple[Tree, bool]], candidates: dict[str,
     names: list[str] = []
     for tree, _ in demands:
         for node in nodes(tree):
-            if isinstance(node, Feel):
-                from orgflow_ir.languages.feel.reading import members
+            if isinstance(node, Exact):
+                from orgflow_ir.program.exact_names import list_members
 
-                names += members(node.tree)
+                names += list_members(node.body)
     single = list(candidates.values())
     several: list[Any] = [[value] for value in single] + [[], [OTHERWISE]]
     for name in list(dict.fromkeys(names))[:_MOST_MEMBERS]:

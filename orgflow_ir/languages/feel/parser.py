@@ -13,44 +13,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from typing import NoReturn, cast
+from typing import NoReturn
 
-from orgflow_ir.languages.feel.numbers import CONTEXT
-from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.syntax import (
-    Arithmetic,
-    ArithmeticSign,
-    AtLiteral,
-    Between,
-    Call,
-    Comparison,
-    ComparisonSign,
-    ContextLiteral,
-    Entry,
-    FeelError,
-    Filter,
-    For,
-    FunctionDefinition,
-    If,
-    In,
-    InstanceOf,
-    Iteration,
-    ListLiteral,
-    Literal,
-    Logical,
-    Name,
-    Negation,
-    Parameter,
-    Part,
-    Path,
-    Quantified,
-    RangeLiteral,
-    Tree,
-    UnaryTest,
-    UnaryTests,
-    children,
-)
-from orgflow_ir.languages.feel.types import (
+from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
+from orgflow_ir.program.feel.numbers import CONTEXT
+from orgflow_ir.program.feel.signatures import SIGNATURES
+from orgflow_ir.program.feel.types import (
     ANY,
     SIMPLE_NAMES,
     ContextType,
@@ -59,7 +27,36 @@ from orgflow_ir.languages.feel.types import (
     RangeType,
     Type,
 )
-from orgflow_ir.program.syntax import Span
+from orgflow_ir.program.feel_operators import BETWEEN, EXACT_LIST, FEEL, POWER
+from orgflow_ir.program.structures import (
+    AtLiteral,
+    ContextLiteral,
+    Entry,
+    Filter,
+    For,
+    FunctionCall,
+    FunctionDefinition,
+    In,
+    InstanceOf,
+    Iteration,
+    Parameter,
+    Part,
+    Path,
+    Quantified,
+    RangeLiteral,
+    UnaryTest,
+    UnaryTests,
+    children,
+)
+from orgflow_ir.program.syntax import (
+    Arithmetic,
+    Comparison,
+    Constant,
+    Operation,
+    Span,
+    Tree,
+    Variable,
+)
 
 MAX_LENGTH = 100_000
 MAX_DEPTH = 60
@@ -104,9 +101,29 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{6}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 _SIGNS = re.compile(r"<=|>=|!=|<|>|=")
 _LENIENT_SIGNS = re.compile(r"===|!==|==|<>|<=|>=|!=|<|>|=")
+_COMPARISONS: Mapping[str, Operation[Comparison]] = {
+    "=": FEEL.comparison["=="], "!=": FEEL.comparison["!="], "<>": FEEL.comparison["!="],
+    "<": FEEL.comparison["<"], "<=": FEEL.comparison["<="], ">": FEEL.comparison[">"],
+    ">=": FEEL.comparison[">="],
+    "==": LOOSE.comparison["=="], "===": STRICT["=="], "!==": STRICT["!="],
+}  # fmt: skip
+"""Operations by sign. `==` is no operator of FEEL; engines that accept it convert its operands."""
+
+_ARITHMETIC: Mapping[str, Operation[Arithmetic]] = {
+    "+": FEEL.arithmetic["+"], "-": FEEL.arithmetic["-"], "*": FEEL.arithmetic["*"],
+    "/": FEEL.arithmetic["/"],
+}  # fmt: skip
 
 _OR, _AND, _COMPARISON, _SUM, _PRODUCT, _POWER = range(6)
 """Operators by precedence, the lowest first."""
+
+
+class FeelError(ValueError):
+    """A text is not FEEL. `span` is the position in the text, `reason` the fault."""
+
+    def __init__(self, reason: str, span: Span) -> None:
+        super().__init__(reason)
+        self.reason, self.span = reason, span
 
 
 def parse_expression(
@@ -133,7 +150,7 @@ def parse_expression(
 
     Example:
         >>> parse_expression("Monthly Income * 12", names=["Monthly Income"])
-        Arithmetic(operator='*', left=Name(name='Monthly Income', ...), ...)
+        Arithmetic(operation=feel *, operands=(Variable(path=('Monthly Income',), ...), ...), ...)
     """
     parser = _Parser(text, names, members, types or {})
     parser.lenient = lenient
@@ -365,7 +382,7 @@ class _Parser:
             left = self.bare_negation(least) or self.unary()
         while True:
             if least <= _POWER and self.accept("**"):
-                left = Arithmetic("**", left, self.unary(), self.since(start))
+                left = POWER(left, self.unary(), span=self.since(start))
             elif least <= _PRODUCT and (self.ahead("*") or self.ahead("/")):
                 left = self.arithmetic(left, _POWER, start)
             elif least <= _SUM and (self.ahead("+") or self.ahead("-")):
@@ -373,22 +390,24 @@ class _Parser:
             elif least <= _COMPARISON and self.accept_word("between"):
                 low = self.operation(_SUM)
                 self.expect_word("and")
-                left = Between(left, low, self.operation(_SUM), self.since(start))
+                left = BETWEEN(left, low, self.operation(_SUM), span=self.since(start))
             elif least <= _COMPARISON and self.accept_word("in"):
                 left = In(left, self.tests_of_in(), self.since(start))
-            elif least <= _COMPARISON and (sign := self.comparison_sign()) is not None:
-                left = Comparison(sign, left, self.operation(_SUM), self.since(start))
+            elif least <= _COMPARISON and (compare := self.comparison_sign()) is not None:
+                left = compare(left, self.operation(_SUM), span=self.since(start))
             elif least <= _AND and (self.accept_word("and") or self.accept_lenient("&&")):
-                left = Logical("and", left, self.operation(_COMPARISON), self.since(start))
+                right = self.operation(_COMPARISON)
+                left = FEEL.logic["and"](left, right, span=self.since(start))
             elif least <= _OR and (self.accept_word("or") or self.accept_lenient("||")):
-                left = Logical("or", left, self.operation(_AND), self.since(start))
+                right = self.operation(_AND)
+                left = FEEL.logic["or"](left, right, span=self.since(start))
             else:
                 return left
 
     def arithmetic(self, left: Tree, right: int, start: int) -> Tree:
-        sign = cast(ArithmeticSign, self.text[self.at])
+        sign = self.text[self.at]
         self.accept(sign)
-        return Arithmetic(sign, left, self.operation(right), self.since(start))
+        return _ARITHMETIC[sign](left, self.operation(right), span=self.since(start))
 
     def accept_lenient(self, sign: str) -> bool:
         return self.lenient and self.accept(sign)
@@ -404,9 +423,11 @@ class _Parser:
             return None
         with self.nested():
             operand = self.operation(_COMPARISON)
-        return Call(Name("not", Span(start, start + 3)), (operand,), None, self.since(start))
+        word = Variable(("not",), Span(start, start + 3))
+        return FunctionCall(word, (operand,), None, self.since(start))
 
-    def comparison_sign(self) -> ComparisonSign | None:
+    def comparison_sign(self) -> Operation[Comparison] | None:
+        """The operation of a sign."""
         match = (_LENIENT_SIGNS if self.lenient else _SIGNS).match(self.text, self.at)
         if match is None:
             return None
@@ -414,14 +435,14 @@ class _Parser:
             self.fail("`==` is not a FEEL operator; use `=`", Span(self.at, self.at + 2))
         self.at = match.end()
         self.skip()
-        return cast(ComparisonSign, "!=" if match.group() == "<>" else match.group())
+        return _COMPARISONS[match.group()]
 
     def unary(self) -> Tree:
         start = self.at
         if not self.accept("-"):
             return self.instance(self.postfix(self.primary(), start), start)
         with self.nested():
-            return Negation(self.unary(), self.since(start))
+            return FEEL.negative(self.unary(), span=self.since(start))
 
     def instance(self, value: Tree, start: int) -> Tree:
         while self.accept_word("instance"):
@@ -443,7 +464,7 @@ class _Parser:
                 value = Filter(value, condition, self.since(start))
             elif self.accept("("):
                 arguments, names = self.arguments()
-                value = Call(value, arguments, names, self.since(start))
+                value = FunctionCall(value, arguments, names, self.since(start))
             else:
                 return value
 
@@ -457,7 +478,7 @@ class _Parser:
         if sign.isdigit() or (sign == "." and self.text[start + 1 : start + 2].isdigit()):
             return self.number()
         if sign == '"' or (sign == "'" and self.lenient):
-            return Literal(self.string(), self.since(start))
+            return Constant(self.string(), self.since(start))
         if sign == "@":
             self.accept("@")
             if not self.ahead('"'):
@@ -468,7 +489,7 @@ class _Parser:
         if sign == "{":
             return self.context()
         escaped = self.escaped()
-        return self.named() if escaped is None else Name(escaped, self.since(start))
+        return self.named() if escaped is None else Variable((escaped,), self.since(start))
 
     def escaped(self) -> str | None:
         """A name in backticks, which may contain any characters in Camunda 8."""
@@ -489,7 +510,7 @@ class _Parser:
         value = CONTEXT.create_decimal(match.group())
         if not value.is_finite():
             self.fail("the number is too large", Span(*match.span()))
-        return Literal(value, Span(*match.span()))
+        return Constant(value, Span(*match.span()))
 
     def string(self) -> str:
         match = (_QUOTED if self.ahead("'") else _STRING).match(self.text, self.at)
@@ -519,10 +540,10 @@ class _Parser:
         """A list, a range, or an expression in parentheses."""
         start, opening = self.at, self.text[self.at]
         self.accept(opening)
-        if opening == "(" and (sign := self.comparison_sign()) is not None:
-            return self.open_range(sign, start)
+        if opening == "(" and (compare := self.comparison_sign()) is not None:
+            return self.open_range(compare, start)
         if opening == "[" and self.accept("]"):
-            return ListLiteral((), self.since(start))
+            return EXACT_LIST(span=self.since(start))
         first = self.expression()
         if self.accept(".."):
             high, closing = self.range_end()
@@ -536,7 +557,7 @@ class _Parser:
         while self.accept(","):
             items.append(self.expression())
         self.expect("]")
-        return ListLiteral(tuple(items), self.since(start))
+        return EXACT_LIST(*items, span=self.since(start))
 
     def range_end(self) -> tuple[Tree, str]:
         """The upper end of a range and the bracket behind it.
@@ -565,17 +586,17 @@ class _Parser:
         self.accept(closing)
         return closing
 
-    def open_range(self, sign: ComparisonSign, start: int) -> Tree:
+    def open_range(self, compare: Operation[Comparison], start: int) -> Tree:
         """`(< 10)`, its sign taken."""
         operand = self.operation(_SUM)
         self.expect(")")
         span = self.since(start)
-        match sign:
+        match sign := compare.sign:
             case "<" | "<=":
                 return RangeLiteral(None, operand, False, sign == "<=", span)
             case ">" | ">=":
                 return RangeLiteral(operand, None, sign == ">=", False, span)
-            case "=":
+            case "==" if compare is FEEL.comparison["=="]:
                 return RangeLiteral(operand, operand, True, True, span)
             case _:
                 self.fail(f"`{sign}` makes no range", span)
@@ -631,7 +652,7 @@ class _Parser:
             found = word.group(), word.end()
         self.at = found[1]
         self.skip()
-        return Name(found[0], Span(start, found[1]))
+        return Variable((found[0],), Span(start, found[1]))
 
     def keyword(self, word: str) -> Tree:
         start = self.at
@@ -640,13 +661,14 @@ class _Parser:
         match word:
             case "true" | "false" | "null":
                 value = None if word == "null" else word == "true"
-                return Literal(value, Span(start, start + len(word)))
+                return Constant(value, Span(start, start + len(word)))
             case "if":
                 condition = self.expression()
                 self.expect_word("then")
                 then = self.expression()
                 self.expect_word("else")
-                return If(condition, then, self.expression(), self.since(start))
+                otherwise = self.expression()
+                return FEEL.choice(condition, then, otherwise, span=self.since(start))
             case "for":
                 return self.iteration("return", start, word)
             case "some" | "every":
@@ -837,6 +859,6 @@ class _Parser:
 
     def test(self, least: int) -> UnaryTest:
         start = self.at
-        sign = self.comparison_sign()
-        value = self.operation(least if sign is None else _SUM)
-        return UnaryTest(sign, value, self.since(start))
+        compare = self.comparison_sign()
+        value = self.operation(least if compare is None else _SUM)
+        return UnaryTest(compare, value, self.since(start))

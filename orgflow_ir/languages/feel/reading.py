@@ -8,57 +8,46 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
-from orgflow_ir.languages.feel import evaluator
-from orgflow_ir.languages.feel.boundary import to_json
-from orgflow_ir.languages.feel.elaboration import (
-    elaborate_expression,
-    elaborate_typed,
-    translate_operators,
-)
-from orgflow_ir.languages.feel.parser import parse_expression
-from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.syntax import (
-    Between,
-    Call,
-    Comparison,
-    ContextLiteral,
-    FeelError,
-    Filter,
-    For,
+from orgflow_ir.languages.feel.parser import FeelError, parse_expression
+from orgflow_ir.program.exact_names import find_tested_names, is_logical, list_free_paths
+from orgflow_ir.program.feel_elaboration import elaborate_expression, translate_operators
+from orgflow_ir.program.feel_operators import FEEL, PART, THREE_VALUED, is_feel_comparison
+from orgflow_ir.program.readings import FEEL_PATH
+from orgflow_ir.program.structures import (
+    FunctionCall,
     FunctionDefinition,
-    If,
-    In,
-    InstanceOf,
-    Literal,
-    Logical,
-    Name,
-    Part,
-    Path,
-    Quantified,
-    Tree,
-    children,
+    UnaryTest,
     parts,
     with_children,
 )
-from orgflow_ir.languages.feel.values import INPUT, Unsupported, Value, imported
-from orgflow_ir.program import syntax
-from orgflow_ir.program.feel_operators import FEEL, PART, THREE_VALUED
-from orgflow_ir.program.readings import FEEL_PATH
-from orgflow_ir.program.syntax import ConditionError, Feel, KnownType, Span
-from orgflow_ir.program.values import NoAnswer
+from orgflow_ir.program.syntax import (
+    NOWHERE,
+    Arithmetic,
+    Call,
+    Comparison,
+    ConditionError,
+    Constant,
+    Exact,
+    Logical,
+    Node,
+    Not,
+    Span,
+    Tree,
+    Variable,
+    nodes,
+)
 
-_P = TypeVar("_P", bound=Part)
+_N = TypeVar("_N", bound=Node)
 
 DEFINED, OR_ELSE, EMPTY = "is defined", "get or else", "is empty"
 EXTENSIONS = (DEFINED, OR_ELSE, EMPTY)
 """Functions that Camunda 8 adds to those of DMN."""
 
 
-def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
+def read_feel(text: str, start: int = 0, end: int | None = None) -> Exact:
     """The FEEL expression in `text[start:end]`, in FEEL's own operations.
 
     Raises `ConditionError` if it does not match the grammar, or calls an undefined function.
@@ -67,7 +56,7 @@ def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
     return as_expression(_parse_code(text[start:end]), Span(start, end))
 
 
-def read_condition(text: str, start: int = 0, end: int | None = None) -> syntax.Tree:
+def read_condition(text: str, start: int = 0, end: int | None = None) -> Tree:
     """The FEEL condition in `text[start:end]`, in shared operations if these have the same value
     (`elaborate_expression`). Errors are those of `read_feel`."""
     end = len(text) if end is None else end
@@ -76,20 +65,20 @@ def read_condition(text: str, start: int = 0, end: int | None = None) -> syntax.
     return as_expression(tree, Span(start, end)) if shared is None else shared
 
 
-def read_value(text: str, start: int, end: int) -> syntax.Tree:
+def read_value(text: str, start: int, end: int) -> Tree:
     """The value of the FEEL expression in `text[start:end]`, in which a comparison may be null.
     Errors are those of `read_feel`."""
     tree = _parse_code(text[start:end])
     shared = elaborate_expression(tree, start)
-    truth = isinstance(shared, syntax.Comparison | syntax.Logical | syntax.Not)
-    if shared is None or (truth and any(map(_is_null_by_type, syntax.nodes(shared)))):
+    truth = isinstance(shared, Comparison | Logical | Not)
+    if shared is None or (truth and any(map(_is_null_by_type, nodes(shared)))):
         return as_expression(tree, Span(start, end))
-    if isinstance(shared, syntax.Variable) and len(shared.path) > 1:
-        return syntax.Variable(shared.path, shared.span, FEEL_PATH)
+    if isinstance(shared, Variable) and len(shared.path) > 1:
+        return Variable(shared.path, shared.span, FEEL_PATH)
     return THREE_VALUED(shared, span=shared.span) if truth else shared
 
 
-def read_comparison(text: str, start: int = 0, end: int | None = None) -> syntax.Tree:
+def read_comparison(text: str, start: int = 0, end: int | None = None) -> Tree:
     """A text that may be prose, with the operators of FEEL between variables and constants. Raises
     `ConditionError` for every other construct."""
     end = len(text) if end is None else end
@@ -102,13 +91,13 @@ def read_comparison(text: str, start: int = 0, end: int | None = None) -> syntax
     return translate_operators(tree, start)
 
 
-def _is_null_by_type(node: syntax.Tree) -> bool:
+def _is_null_by_type(node: Tree) -> bool:
     """Whether a comparison is null rather than false for values that JavaScript does not
     distinguish."""
-    computed = isinstance(node, syntax.Comparison) and any(
-        isinstance(side, syntax.Arithmetic) for side in (node.left, node.right)
+    computed = isinstance(node, Comparison) and any(
+        isinstance(side, Arithmetic) for side in (node.left, node.right)
     )
-    return computed or (isinstance(node, syntax.Call) and node.operation is PART)
+    return computed or (isinstance(node, Call) and node.operation is PART)
 
 
 def _parse_code(code: str) -> Tree:
@@ -154,203 +143,62 @@ _KEYWORD = re.compile(
 )
 
 
-class FeelExpression(Feel):
-    """An expression of FEEL with its own evaluator."""
-
-    def compute(self, values: Mapping[syntax.Path, Any]) -> Any:
-        """As in the base class."""
-        try:
-            return value_of(self, values)
-        except Unsupported:
-            raise NoAnswer from None
-
-    def list_literals(self) -> Iterator[bool | int | float | str]:
-        """As in the base class."""
-        return literals(self.tree)
-
-    def find_shared(self, types: Callable[[syntax.Path], KnownType | None]) -> syntax.Tree | None:
-        """As in the base class."""
-        return elaborate_typed(self.tree, types)
-
-
-def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
+def as_expression(tree: Tree, span: Span = NOWHERE) -> Exact:
     """A part of a FEEL text as a separate expression.
 
     Raises `ConditionError` if it calls an undefined function, or has an operator that is not one of
     FEEL.
     """
     for part in parts(tree):
-        if isinstance(part, Comparison) and part.operator in ("==", "===", "!=="):
+        operator = part.operator if isinstance(part, UnaryTest) else None
+        foreign = operator is not None and operator not in FEEL.comparison.values()
+        if foreign or (isinstance(part, Comparison) and not is_feel_comparison(part)):
             raise ConditionError("`==` is not a FEEL operator; use `=`")
-    tree = _rewritten(tree)
-    free = list(_free(tree, frozenset()))
+    tree = without_extensions(tree)
+    paths = list_free_paths(tree)
     for part in parts(tree):
         if isinstance(part, FunctionDefinition) and part.external:
             raise ConditionError("Java functions are not supported")
     called = [
-        p.function.name for p in parts(tree) if isinstance(p, Call) and isinstance(p.function, Name)
+        p.function.name
+        for p in parts(tree)
+        if isinstance(p, FunctionCall) and isinstance(p.function, Variable)
     ]
-    for path in free:
+    for path in paths:
         if path[0] in called:
             raise ConditionError(f"the function `{path[0]}` is not supported")
-    paths = tuple(dict.fromkeys(free))
-    return FeelExpression(tree, paths, frozenset(_tested(tree)), span)
+    return Exact(tree, paths, find_tested_names(tree), span)
 
 
-def as_condition(tree: syntax.Tree) -> syntax.Tree:
+def as_condition(tree: Tree) -> Tree:
     """A condition: whether an expression is true."""
-    if isinstance(tree, Feel):
-        logical = is_logical(tree.tree)
+    if isinstance(tree, Exact):
+        logical = is_logical(tree.body)
     else:
-        logical = isinstance(
-            tree, syntax.Comparison | syntax.Logical | syntax.Not | syntax.Constant
-        )
+        logical = isinstance(tree, Comparison | Logical | Not | Constant)
     if logical:
         return tree
-    return FEEL.comparison["=="](tree, syntax.Constant(True), span=tree.span)
+    return FEEL.comparison["=="](tree, Constant(True), span=tree.span)
 
 
-def value_of(feel: Feel, values: Mapping[syntax.Path, Any]) -> Any:
-    """The value as JSON, given the values of paths.
-
-    Raises `Unsupported`.
-    """
-    given: dict[str, Value] = {}
-    for name in dict.fromkeys(path[0] for path in feel.paths):
-        given[name] = imported(_gathered(name, values))
-    return to_json(evaluator.evaluate(feel.tree, given))
-
-
-def is_logical(tree: Tree) -> bool:
-    """Whether the value of an expression is always true, false or null."""
-    match tree:
-        case Comparison() | Logical() | Between() | In() | InstanceOf() | Quantified():
-            return True
-        case Literal(value):
-            return value is None or isinstance(value, bool)
-        case If(_, then, otherwise):
-            return is_logical(then) and is_logical(otherwise)
-        case Call(Name("not"), _, _):
-            return True
-    return False
-
-
-def literals(tree: Tree) -> Iterator[bool | int | float | str]:
-    """Constants in an expression except null, as JSON."""
-    for part in parts(tree):
-        if isinstance(part, Literal) and part.value is not None:
-            value = to_json(part.value)
-            assert isinstance(value, bool | int | float | str)
-            yield value
-
-
-def members(tree: Tree) -> tuple[str, ...]:
-    """Names that the expression looks up in contexts, in paths and filters."""
-    found = [p.name for p in parts(tree) if isinstance(p, Path)]
-    return tuple(dict.fromkeys(found))
-
-
-def free_names(tree: Tree) -> tuple[str, ...]:
-    """Variables that an expression reads, each once, in order; for a path, its first name."""
-    return tuple(dict.fromkeys(path[0] for path in _free(tree, frozenset())))
-
-
-def tested_names(tree: Tree) -> frozenset[str]:
-    """Variables that may be missing, since the expression tests for them."""
-    return frozenset(_tested(tree))
-
-
-def _gathered(name: str, values: Mapping[syntax.Path, Any]) -> Any:
-    """The value of a variable: its own, with those of what is reached from it in it."""
-    if (name,) in values:
-        return values[name,]
-    found: dict[str, Any] = {}
-    for path, value in values.items():
-        if path[0] == name and len(path) > 1:
-            inner = found
-            for part in path[1:-1]:
-                inner = inner.setdefault(part, {})
-            inner[path[-1]] = value
-    return found or None
-
-
-def without_extensions(tree: _P) -> _P:
+def without_extensions(tree: _N) -> _N:
     """The same expression or tests without the functions that only Camunda has."""
-    called = (p.function for p in parts(tree) if isinstance(p, Call))
-    if not any(isinstance(one, Name) and one.name in EXTENSIONS for one in called):
+    called = (p.function for p in parts(tree) if isinstance(p, FunctionCall))  # type: ignore[arg-type]  # every node is a part
+    if not any(isinstance(one, Variable) and one.name in EXTENSIONS for one in called):
         return tree
-    return cast("_P", _rewritten(tree))  # type: ignore[arg-type]  # tests as well
+    return cast("_N", _rewrite_extensions(tree))
 
 
-def _rewritten(tree: Tree) -> Tree:
+def _rewrite_extensions(tree: Node) -> Node:
     """The same expression without the functions that only Camunda 8 has."""
-    tree = with_children(tree, _rewritten)  # type: ignore[arg-type]  # tests as well
-    if not isinstance(tree, Call) or not isinstance(tree.function, Name) or tree.names is not None:
-        return tree
-    match tree.function.name, tree.arguments:
-        case "is defined", (value,):
-            return Comparison("!=", value, Literal(None), tree.span)
-        case "get or else", (value, other):
-            return If(Comparison("!=", value, Literal(None)), value, other, tree.span)
-        case "is empty", (value,):
-            return Comparison(
-                "=", Call(Name("count"), (value,), None), Literal(Decimal(0)), tree.span
-            )
+    tree = with_children(tree, _rewrite_extensions)
+    match tree:
+        case FunctionCall(Variable(("is defined",)), (value,), None):
+            return FEEL.comparison["!="](value, Constant(None), span=tree.span)
+        case FunctionCall(Variable(("get or else",)), (value, other), None):
+            given = FEEL.comparison["!="](value, Constant(None))
+            return FEEL.choice(given, value, other, span=tree.span)
+        case FunctionCall(Variable(("is empty",)), (value,), None):
+            count = FunctionCall(Variable(("count",)), (value,), None)
+            return FEEL.comparison["=="](count, Constant(Decimal(0)), span=tree.span)
     return tree
-
-
-def _free(part: Part, bound: frozenset[str]) -> Iterator[syntax.Path]:
-    """What an expression reads that it does not define itself, as far as names follow each other;
-    in filters that may be an entry of the element or a variable."""
-    match part:
-        case Name(name):
-            if name not in bound and name != INPUT:
-                yield (name,)
-        case Path(base, name):
-            found = list(_free(base, bound))
-            if len(found) == 1 and _is_path(base):
-                yield (*found[0], name)
-            else:
-                yield from found
-        case Call(function, arguments, _):
-            if not (isinstance(function, Name) and function.name in SIGNATURES):
-                yield from _free(function, bound)
-            for argument in arguments:
-                yield from _free(argument, bound)
-        case Filter(base, condition):
-            yield from _free(base, bound)
-            yield from _free(condition, bound | {"item"})
-        case For(iterators, body) | Quantified(_, iterators, body):
-            for one in iterators:
-                yield from _free(one.domain, bound)
-                if one.end is not None:
-                    yield from _free(one.end, bound)
-                bound |= {one.name}
-            yield from _free(body, bound | {"partial"} if isinstance(part, For) else bound)
-        case FunctionDefinition(parameters, body, _):
-            yield from _free(body, bound | {p.name for p in parameters})
-        case ContextLiteral(entries):
-            for entry in entries:
-                yield from _free(entry.value, bound)
-                bound |= {entry.key}
-        case _:
-            for child in children(part):
-                yield from _free(child, bound)
-
-
-def _is_path(tree: Tree) -> bool:
-    while isinstance(tree, Path):
-        tree = tree.base
-    return isinstance(tree, Name)
-
-
-def _tested(tree: Tree) -> Iterator[str]:
-    """Variables that may be missing: the expression asks itself, or looks in an element first."""
-    for part in parts(tree):
-        match part:
-            case Comparison("=" | "!=", left, right) if Literal(None) in (left, right):
-                yield from (path[0] for path in _free(part, frozenset()))
-            case In(value, tests) if any(t.operand == Literal(None) for t in tests.tests):
-                yield from (path[0] for path in _free(value, frozenset()))
-            case Filter(_, condition):
-                yield from (path[0] for path in _free(condition, frozenset()))

@@ -24,11 +24,11 @@ from shared_data import shared_cases, shared_data
 
 from orgflow_ir.decisions.evaluate import decide, decide_json
 from orgflow_ir.decisions.link import link
-from orgflow_ir.languages.feel.conversion_functions import text_of
-from orgflow_ir.languages.feel.evaluator import evaluate
 from orgflow_ir.languages.feel.parser import parse_expression
-from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.values import Unsupported, imported
+from orgflow_ir.program.feel.conversion_functions import text_of
+from orgflow_ir.program.feel.signatures import SIGNATURES
+from orgflow_ir.program.feel.values import Unsupported, imported
+from orgflow_ir.program.structure_evaluation import evaluate
 
 
 def sampled_suites(kit: Path) -> list[Path]:
@@ -262,6 +262,7 @@ def test_a_compile_without_decisions_loads_nothing_of_them(model: str) -> None:
         "import sys, orgflow\n"
         f"orgflow.compile(orgflow.read({str(root / model)!r}), target='n8n')\n"
         "rooms = ('orgflow_ir.languages.feel.', 'orgflow_ir.decisions', "
+        "'orgflow_ir.program.feel.', 'orgflow_ir.program.structure', 'orgflow_ir.program.exact_', "
         "'orgflow.backends.javascript.feel', 'orgflow.backends.javascript.decision', "
         "'orgflow.frontends.dmn.', 'zoneinfo')\n"
         "registered = {'orgflow.frontends.dmn.' + n for n in ('frontend', 'names', 'rules')}\n"

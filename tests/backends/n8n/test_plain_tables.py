@@ -20,9 +20,9 @@ from seeds import seeds
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.link import DecisionModel, link
 from orgflow_ir.decisions.process_variables import linked
-from orgflow_ir.languages.feel.boundary import to_json
 from orgflow_ir.languages.feel.reading import read_feel
-from orgflow_ir.languages.feel.values import Unsupported
+from orgflow_ir.program.feel.boundary import to_json
+from orgflow_ir.program.feel.values import Unsupported
 
 COLUMNS = {
     "category": ['"travel"', '"meals"', '"travel", "meals"', 'not("travel")', 'not("a", "b")',
@@ -489,7 +489,7 @@ def test_a_variable_hides_the_function_of_its_name() -> None:
         return "given" if name in ("date", "count", "contains") else None
 
     for text in ('date("2024-01-01")', "count(date)", 'contains("a", "b")', "date * 2"):
-        tree = read_feel(text).tree
+        tree = read_feel(text).body
         code = direct_expression(tree, read)
         assert (code is None) is (text != "date * 2"), text
 

@@ -1,4 +1,4 @@
-"""Evaluation of FEEL expressions: the reference that emitted code is compared with.
+"""Evaluation of exact programs: the reference that emitted code is compared with.
 
 An error of FEEL (an operator between types that it does not combine, an argument of the wrong type,
 an index out of bounds) evaluates to null (DMN 1.5, 10.3.2.1). An expression outside the supported
@@ -8,12 +8,14 @@ language raises `Unsupported`; it never evaluates to null.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import assert_never
+from typing import Any, Final
 
-from orgflow_ir.languages.feel import calendar, numbers
-from orgflow_ir.languages.feel.relations import (
+from orgflow_ir.program.evaluator import Evaluation
+from orgflow_ir.program.feel import calendar, numbers
+from orgflow_ir.program.feel.boundary import to_json
+from orgflow_ir.program.feel.relations import (
     compare_values,
     conjoin_truths,
     disjoin_truths,
@@ -22,38 +24,8 @@ from orgflow_ir.languages.feel.relations import (
     make_range,
     parse_at_literal,
 )
-from orgflow_ir.languages.feel.signatures import SIGNATURES, FunctionParameter, Signature
-from orgflow_ir.languages.feel.syntax import (
-    Arithmetic,
-    AtLiteral,
-    Between,
-    Call,
-    Coerced,
-    Comparison,
-    ContextLiteral,
-    DecisionTable,
-    Filter,
-    For,
-    FunctionDefinition,
-    If,
-    In,
-    InstanceOf,
-    Iteration,
-    ListLiteral,
-    Literal,
-    Logical,
-    Name,
-    Negation,
-    Path,
-    Quantified,
-    RangeLiteral,
-    TableRule,
-    Tree,
-    UnaryTest,
-    UnaryTests,
-    reads_input,
-)
-from orgflow_ir.languages.feel.types import (
+from orgflow_ir.program.feel.signatures import SIGNATURES, FunctionParameter, Signature
+from orgflow_ir.program.feel.types import (
     ConstrainedType,
     ContextType,
     FunctionType,
@@ -62,7 +34,7 @@ from orgflow_ir.languages.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.languages.feel.values import (
+from orgflow_ir.program.feel.values import (
     INPUT,
     NANOS,
     Date,
@@ -74,27 +46,53 @@ from orgflow_ir.languages.feel.values import (
     Time,
     Unsupported,
     Value,
+    imported,
     is_callable_as,
     kind,
     takes,
     unconstrained,
 )
+from orgflow_ir.program.structures import (
+    AtLiteral,
+    Coerced,
+    ContextLiteral,
+    DecisionTable,
+    Filter,
+    For,
+    FunctionCall,
+    FunctionDefinition,
+    In,
+    InstanceOf,
+    Iteration,
+    Path,
+    Quantified,
+    RangeLiteral,
+    TableRule,
+    UnaryTest,
+    UnaryTests,
+    reads_input,
+)
+from orgflow_ir.program.syntax import Constant, Exact, Structure, Tree, Variable
+from orgflow_ir.program.syntax import Path as VariablePath
+from orgflow_ir.program.values import NoAnswer
 
 MAX_ITERATIONS = 1_000_000
 """Loops with more iterations raise `Unsupported`."""
 
 
-class Scope:
+class Scope(Evaluation):
     """The names in scope, the innermost scope first. The outermost scope contains the built-in
     functions."""
 
     __slots__ = ("outer", "values")
 
     def __init__(self, values: Mapping[str, Value], outer: Scope | None = None) -> None:
+        super().__init__()
         self.values, self.outer = values, outer
 
-    def get(self, name: str) -> Value:
+    def read(self, variable: Variable) -> Value:
         """The value of a name; null for an unknown one."""
+        name = variable.path[0]
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:
@@ -102,9 +100,18 @@ class Scope:
             scope = scope.outer
         return builtin(name) if name in SIGNATURES else None
 
+    def compute_exact(self, tree: Exact) -> Value:
+        """The value of a program over exact values inside of another one."""
+        return self.value(tree.body)
+
+    def compute_structure(self, tree: Structure) -> Value:
+        """The value of a node that binds names or makes a structure. Raises `KeyError` for an
+        unknown kind of node."""
+        return STRUCTURES[type(tree)](tree, self)
+
 
 def evaluate(tree: Tree, values: Mapping[str, Value] | Scope | None = None) -> Value:
-    """The value of an expression.
+    """The value of a program over exact values.
 
     Args:
         tree: an expression.
@@ -117,7 +124,36 @@ def evaluate(tree: Tree, values: Mapping[str, Value] | Scope | None = None) -> V
         >>> evaluate(parse_expression("0.1 + 0.2 = 0.3"))
         True
     """
-    return _value(tree, values if isinstance(values, Scope) else Scope(values or {}))
+    return (values if isinstance(values, Scope) else Scope(values or {})).value(tree)
+
+
+def evaluate_json(tree: Exact, values: Mapping[VariablePath, Any]) -> Any:
+    """The value of a program as JSON, given the values of paths as JSON. Raises `Unsupported`."""
+    names = dict.fromkeys(path[0] for path in tree.paths)
+    given = {name: imported(_gather_parts(name, values)) for name in names}
+    return to_json(evaluate(tree.body, given))
+
+
+def compute_exact(tree: Exact, values: Mapping[VariablePath, Any]) -> Any:
+    """As `evaluate_json`. Raises `NoAnswer` for what is not supported."""
+    try:
+        return evaluate_json(tree, values)
+    except Unsupported:
+        raise NoAnswer from None
+
+
+def _gather_parts(name: str, values: Mapping[VariablePath, Any]) -> Any:
+    """The value of a variable: its own, with those of what is reached from it in it."""
+    if (name,) in values:
+        return values[name,]
+    whole: dict[str, Any] = {}
+    for path, value in values.items():
+        if path[0] == name and len(path) > 1:
+            inner = whole
+            for part in path[1:-1]:
+                inner = inner.setdefault(part, {})
+            inner[path[-1]] = value
+    return whole or None
 
 
 def passes(tests: UnaryTests, value: Value, scope: Scope | None = None) -> bool:
@@ -142,84 +178,43 @@ def unary_tests(tests: UnaryTests, value: Value, scope: Scope) -> bool | None:
 
 
 def _tested(test: UnaryTest, value: Value, scope: Scope) -> bool | None:
-    operand = _value(test.operand, scope)
+    operand = scope.value(test.operand)
     if test.operator is not None:
-        return compare_values(test.operator, value, operand)
+        return compare_values(test.operator.sign, value, operand)
     if reads_input(test.operand):
         return operand if isinstance(operand, bool) else None
-    if test.operand == Literal(None):
+    if test.operand == Constant(None):
         return equal_values(value, None)
     return is_contained(value, operand)
 
 
-def _value(tree: Tree, scope: Scope) -> Value:
-    match tree:
-        case Literal(value):
-            return value
-        case AtLiteral(text):
-            return parse_at_literal(text)
-        case Name(name):
-            return scope.get(name)
-        case Path(base, name):
-            return member(_value(base, scope), name)
-        case Filter(base, condition):
-            return _filtered(_value(base, scope), condition, scope)
-        case Negation(operand):
-            return _negated(_value(operand, scope))
-        case Arithmetic(operator, left, right):
-            return calculated(operator, _value(left, scope), _value(right, scope))
-        case Comparison(operator, left, right):
-            return compare_values(operator, _value(left, scope), _value(right, scope))
-        case Logical(operator, left, right):
-            combine = conjoin_truths if operator == "and" else disjoin_truths
-            return combine(_value(left, scope), _value(right, scope))
-        case Between(value, low, high):
-            found = _value(value, scope)
-            return conjoin_truths(
-                compare_values(">=", found, _value(low, scope)),
-                compare_values("<=", found, _value(high, scope)),
-            )
-        case In(value, tests):
-            return unary_tests(tests, _value(value, scope), scope)
-        case InstanceOf(value, of):
-            found = _value(value, scope)
-            if found is None:
-                return of.__class__.__name__ == "SimpleType" and getattr(of, "name", "") == "Null"
-            return _conforms(found, unconstrained(of))
-        case If(condition, then, otherwise):
-            return _value(then if _value(condition, scope) is True else otherwise, scope)
-        case For(iterations, body):
-            return _loop(iterations, body, scope)
-        case Quantified(quantifier, iterations, condition):
-            return _quantified(quantifier == "some", iterations, condition, scope)
-        case FunctionDefinition():
-            return _function(tree, scope)
-        case Call(function, arguments, names):
-            called = _value(function, scope)
-            given = [_value(argument, scope) for argument in arguments]
-            return called.call(given, names) if isinstance(called, Function) else None
-        case ListLiteral(items):
-            return tuple(_value(item, scope) for item in items)
-        case ContextLiteral(entries):
-            context: dict[str, Value] = {}
-            inner = Scope(context, scope)
-            for entry in entries:
-                context[entry.key] = _value(entry.value, inner)
-            return context
-        case RangeLiteral(low, high, low_included, high_included):
-            ends = [None if end is None else _value(end, scope) for end in (low, high)]
-            if any(
-                end is not None and found is None
-                for end, found in zip((low, high), ends, strict=True)
-            ):
-                return None
-            return make_range(ends[0], ends[1], low_included, high_included)
-        case Coerced(value, of):
-            return coerce_value(_value(value, scope), of)
-        case DecisionTable():
-            return _decided(tree, scope)
-        case _:
-            assert_never(tree)
+def _compute_instance(tree: InstanceOf, scope: Scope) -> bool:
+    value = scope.value(tree.value)
+    if value is None:
+        return tree.type == SimpleType("Null")
+    return _conforms(value, unconstrained(tree.type))
+
+
+def _compute_call(tree: FunctionCall, scope: Scope) -> Value:
+    called = scope.value(tree.function)
+    given = [scope.value(argument) for argument in tree.arguments]
+    return called.call(given, tree.names) if isinstance(called, Function) else None
+
+
+def _compute_context(tree: ContextLiteral, scope: Scope) -> Value:
+    context: dict[str, Value] = {}
+    inner = Scope(context, scope)
+    for entry in tree.entries:
+        context[entry.key] = inner.value(entry.value)
+    return context
+
+
+def _compute_range(tree: RangeLiteral, scope: Scope) -> Value:
+    ends = [None if end is None else scope.value(end) for end in (tree.low, tree.high)]
+    for end, value in zip((tree.low, tree.high), ends, strict=True):
+        if end is not None and value is None:
+            return None
+    return make_range(ends[0], ends[1], tree.low_included, tree.high_included)
 
 
 # -- paths and filters -----------------------------------------------------------------------
@@ -279,13 +274,13 @@ def _property(value: Value, name: str) -> Value:
 
 def _filtered(base: Value, condition: Tree, scope: Scope) -> Value:
     elements = base if isinstance(base, tuple) else () if base is None else (base,)
-    index = _value(condition, scope)
+    index = scope.value(condition)
     if isinstance(index, Decimal):
         return element_at(elements, index)
     found = []
     for element in elements:
         values = {"item": element, **element} if isinstance(element, dict) else {"item": element}
-        if _value(condition, Scope(values, scope)) is True:
+        if Scope(values, scope).value(condition) is True:
             found.append(element)
     return tuple(found)
 
@@ -296,73 +291,6 @@ def element_at(elements: Sequence[Value], index: Decimal) -> Value:
     if at is None or at == 0 or abs(at) > len(elements):
         return None
     return elements[at - 1 if at > 0 else at]
-
-
-# -- arithmetic ------------------------------------------------------------------------------
-
-
-def _negated(value: Value) -> Value:
-    match value:
-        case Decimal():
-            return value.copy_negate() if value else value
-        case Days(nanos):
-            return Days(-nanos)
-        case Months(count):
-            return Months(-count)
-    return None
-
-
-def calculated(operator: str, one: Value, two: Value) -> Value:
-    """`one operator two` (DMN 1.5, table 56); null for types that the operator does not accept."""
-    match one, two:
-        case Decimal(), Decimal():
-            return numbers.computed(operator, one, two)
-        case str(), str():
-            return one + two if operator == "+" else None
-        case Days(), Days():
-            match operator:
-                case "+" | "-":
-                    return calendar.days(one.nanos + (two.nanos if operator == "+" else -two.nanos))
-                case "/":
-                    return numbers.computed("/", Decimal(one.nanos), Decimal(two.nanos))
-        case Months(), Months():
-            match operator:
-                case "+" | "-":
-                    count = one.months + (two.months if operator == "+" else -two.months)
-                    return calendar.months(count)
-                case "/":
-                    return numbers.computed("/", Decimal(one.months), Decimal(two.months))
-        case (Days() | Months(), Decimal()):
-            return _scaled(operator, one, two) if operator in ("*", "/") else None
-        case Decimal(), (Days() | Months()):
-            return _scaled("*", two, one) if operator == "*" else None
-        case (Date() | Time() | DateTime(), Days()):
-            if operator in ("+", "-"):
-                return calendar.add_days(one, two.nanos if operator == "+" else -two.nanos)
-        case (Date() | DateTime(), Months()):
-            if operator in ("+", "-"):
-                return calendar.add_months(one, two.months if operator == "+" else -two.months)
-        case (Days(), (Date() | Time() | DateTime())) | (Months(), (Date() | DateTime())):
-            return calculated("+", two, one) if operator == "+" else None
-        case (Time(), Time()) | ((Date() | DateTime()), (Date() | DateTime())):
-            return _difference(one, two) if operator == "-" else None
-    return None
-
-
-def _scaled(operator: str, value: Days | Months, by: Decimal) -> Value:
-    """A duration multiplied or divided, cut to whole nanoseconds or months."""
-    own = value.nanos if isinstance(value, Days) else value.months
-    found = numbers.computed(operator, Decimal(own), by)
-    if found is None or found.copy_abs() > calendar.MAX_NANOS:
-        return None
-    return calendar.days(int(found)) if isinstance(value, Days) else calendar.months(int(found))
-
-
-def _difference(one: Date | Time | DateTime, two: Date | Time | DateTime) -> Value:
-    first, second = calendar.instant(one), calendar.instant(two)
-    # A date beside a time without zone is the start of its day where that time is.
-    mixed = isinstance(one, Date) is not isinstance(two, Date)
-    return calendar.days(first.nanos - second.nanos) if mixed or first[0] == second[0] else None
 
 
 # -- loops -----------------------------------------------------------------------------------
@@ -378,7 +306,7 @@ def _loop(iterations: Sequence[Iteration], body: Tree, scope: Scope) -> Value:
             return None
         if len(results) == MAX_ITERATIONS:
             raise Unsupported(f"a loop of more than {MAX_ITERATIONS:,} iterations")
-        results.append(_value(body, Scope({"partial": tuple(results)}, inner)))
+        results.append(Scope({"partial": tuple(results)}, inner).value(body))
     return tuple(results)
 
 
@@ -389,7 +317,7 @@ def _quantified(
     for inner in _turns(iterations, scope) or (None,):
         if inner is None:
             return None
-        found = _value(condition, inner)
+        found = inner.value(condition)
         result = disjoin_truths(result, found) if some else conjoin_truths(result, found)
         if result is some:
             return some
@@ -412,9 +340,9 @@ def _turns(iterations: Sequence[Iteration], scope: Scope) -> Iterator[Scope | No
 
 
 def _domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
-    found = _value(iteration.domain, scope)
+    found = scope.value(iteration.domain)
     if iteration.end is not None:
-        return steps(found, _value(iteration.end, scope))
+        return steps(found, scope.value(iteration.end))
     if isinstance(found, Range):
         if compare_values("<=", found.low, found.high) is not True:
             return None
@@ -467,7 +395,7 @@ def _function(tree: FunctionDefinition, scope: Scope) -> Value:
             bound[name] = coerce_value(value, of)
             if bound[name] is None and value is not None:
                 return None
-        return _value(tree.body, Scope(bound, scope))
+        return Scope(bound, scope).value(tree.body)
 
     return Function(parameters, call)
 
@@ -506,7 +434,7 @@ def builtin(name: str) -> Function:
 def _call_builtin(
     signatures: Sequence[Signature], given: Sequence[Value], names: Sequence[str] | None
 ) -> Value:
-    from orgflow_ir.languages.feel.builtin_functions import IMPLEMENTATIONS
+    from orgflow_ir.program.feel.builtin_functions import IMPLEMENTATIONS
 
     for signature in signatures:
         bound = _bound(signature, given, names)
@@ -581,7 +509,7 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
     """The value of a decision table by its hit policy (DMN 1.5, 8.2.10)."""
     given: list[Value] = []
     for column in table.inputs:
-        value = _converted(_value(column.expression, scope), column.converts)
+        value = _converted(scope.value(column.expression), column.converts)
         if column.allowed is not None and not passes(column.allowed, value, scope):
             return None
         given.append(value)
@@ -594,13 +522,13 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
         hits = hits[:1]
     rows = [
         tuple(
-            coerce_value(_value(entry, scope), column.type)
+            coerce_value(scope.value(entry), column.type)
             for entry, column in zip(rule.entries, table.outputs, strict=True)
         )
         for rule in hits
     ]
     if table.hit_policy in ("PRIORITY", "OUTPUT ORDER"):
-        orders = [[_value(p, scope) for p in column.priorities] for column in table.outputs]
+        orders = [[scope.value(p) for p in column.priorities] for column in table.outputs]
         rows.sort(key=lambda row: [_rank(v, order) for v, order in zip(row, orders, strict=True)])
     results = [_row(table, row) for row in rows]
     match table.hit_policy:
@@ -684,7 +612,7 @@ def _row(table: DecisionTable, values: Sequence[Value]) -> Value:
 
 def _default(table: DecisionTable, scope: Scope) -> Value:
     defaults = [
-        None if column.default is None else coerce_value(_value(column.default, scope), column.type)
+        None if column.default is None else coerce_value(scope.value(column.default), column.type)
         for column in table.outputs
     ]
     stated = [column.default is not None for column in table.outputs]
@@ -726,7 +654,7 @@ def _sum_in_java(results: Sequence[Value], *, ordered: bool) -> Value:
 
 
 def _aggregated(table: DecisionTable, results: tuple[Value, ...]) -> Value:
-    from orgflow_ir.languages.feel.builtin_functions import IMPLEMENTATIONS
+    from orgflow_ir.program.feel.builtin_functions import IMPLEMENTATIONS
 
     if table.aggregation is not None and table.engine == "flowable":
         distinct = IMPLEMENTATIONS["distinct_values"](results)
@@ -741,6 +669,26 @@ def _aggregated(table: DecisionTable, results: tuple[Value, ...]) -> Value:
             return _sum_in_java(results, ordered=table.engine == "camunda7")
         case aggregation:
             return IMPLEMENTATIONS[f"{aggregation.lower()}_"](results)
+
+
+STRUCTURES: Final[Mapping[type[Structure], Callable[[Any, Scope], Value]]] = {
+    AtLiteral: lambda tree, scope: parse_at_literal(tree.text),
+    Path: lambda tree, scope: member(scope.value(tree.base), tree.name),
+    Filter: lambda tree, scope: _filtered(scope.value(tree.base), tree.condition, scope),
+    In: lambda tree, scope: unary_tests(tree.tests, scope.value(tree.value), scope),
+    InstanceOf: _compute_instance,
+    For: lambda tree, scope: _loop(tree.iterators, tree.body, scope),
+    Quantified: lambda tree, scope: _quantified(
+        tree.quantifier == "some", tree.iterators, tree.condition, scope
+    ),
+    FunctionDefinition: lambda tree, scope: _function(tree, scope),
+    FunctionCall: _compute_call,
+    ContextLiteral: _compute_context,
+    RangeLiteral: _compute_range,
+    Coerced: lambda tree, scope: coerce_value(scope.value(tree.value), tree.type),
+    DecisionTable: lambda tree, scope: _decided(tree, scope),
+}
+"""The value of each kind of node."""
 
 
 def _conforms(value: Value, wanted: Type) -> bool:

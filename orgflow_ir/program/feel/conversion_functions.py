@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 
-from orgflow_ir.languages.feel import calendar, numbers
-from orgflow_ir.languages.feel.relations import compare_values, make_range, parse_at_literal
-from orgflow_ir.languages.feel.values import (
+from orgflow_ir.program.feel import calendar, numbers
+from orgflow_ir.program.feel.relations import compare_values, make_range, parse_at_literal
+from orgflow_ir.program.feel.values import (
     NANOS,
     Date,
     DateTime,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from orgflow_ir.languages.feel import (
+from orgflow_ir.program.feel import (
     context_functions,
     conversion_functions,
     list_functions,
@@ -12,7 +12,7 @@ from orgflow_ir.languages.feel import (
     range_functions,
     text_functions,
 )
-from orgflow_ir.languages.feel.values import Value
+from orgflow_ir.program.feel.values import Value
 
 IMPLEMENTATIONS: Mapping[str, Callable[..., Value]] = {
     name: found

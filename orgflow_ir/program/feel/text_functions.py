@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from orgflow_ir.languages.feel.numbers import integer
-from orgflow_ir.languages.feel.patterns import compiled, replacement_parts
-from orgflow_ir.languages.feel.values import Value
+from orgflow_ir.program.feel.numbers import integer
+from orgflow_ir.program.feel.patterns import compiled, replacement_parts
+from orgflow_ir.program.feel.values import Value
 
 
 def substring(string: str, position: Decimal, length: Decimal | None = None) -> Value:

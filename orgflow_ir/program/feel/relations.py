@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from orgflow_ir.languages.feel import calendar
-from orgflow_ir.languages.feel.values import (
+from orgflow_ir.program.feel import calendar
+from orgflow_ir.program.feel.values import (
     POINTS,
     Date,
     DateTime,
@@ -92,9 +92,9 @@ def equal_values(one: Value, two: Value) -> bool | None:
 
 def compare_values(operator: str, one: Value, two: Value) -> bool | None:
     """Equality or order of two values; null if their types are not comparable."""
-    if operator in ("=", "!="):
-        found = equal_values(one, two)
-        return found if found is None or operator == "=" else not found
+    if operator in ("==", "!="):
+        equal = equal_values(one, two)
+        return equal if equal is None or operator == "==" else not equal
     first = kind(one)
     if first != kind(two) or first not in POINTS:
         return None

@@ -11,7 +11,8 @@ import datetime as stdlib
 import re
 from functools import lru_cache
 
-from orgflow_ir.languages.feel.values import (
+from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.feel.values import (
     DAY,
     NANOS,
     Date,
@@ -20,7 +21,6 @@ from orgflow_ir.languages.feel.values import (
     Months,
     Time,
 )
-from orgflow_ir.model.records import NamedTuple
 
 MAX_YEAR = 999_999_999
 MAX_OFFSET = 14 * 3600

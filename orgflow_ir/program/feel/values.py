@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from orgflow_ir.languages.feel.types import (
+from orgflow_ir.program.feel.types import (
     ANY,
     ConstrainedType,
     ContextType,
@@ -117,11 +117,11 @@ def kind(value: Value) -> str:
             return "Null"
         case bool():
             return "boolean"
-        case Decimal():
+        case Decimal() | int() | float():
             return "number"
         case str():
             return "string"
-        case tuple():
+        case tuple() | list():
             return "list"
         case dict():
             return "context"

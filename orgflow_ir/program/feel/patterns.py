@@ -102,7 +102,7 @@ class _Reader:
         raise self.refused(sign)
 
     def refused(self, sign: str) -> Exception:
-        from orgflow_ir.languages.feel.values import Unsupported
+        from orgflow_ir.program.feel.values import Unsupported
 
         if sign in "pPiIcC" or sign.isdigit():
             return Unsupported(f"`\\{sign}` in a regular expression")
@@ -120,7 +120,7 @@ class _Reader:
         parts: list[str] = []
         while (sign := self.next()) != "]" or not parts:
             if sign == "[" or (sign == "-" and parts and self.pattern.startswith("[", self.at)):
-                from orgflow_ir.languages.feel.values import Unsupported
+                from orgflow_ir.program.feel.values import Unsupported
 
                 raise Unsupported("a class within a class of a regular expression")
             if sign == "]":

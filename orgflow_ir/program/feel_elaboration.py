@@ -1,9 +1,9 @@
-"""FEEL in the operations that all languages share, where these have the same value.
+"""Programs of FEEL over values of JSON, where these have the same value as exact ones.
 
-A condition such as `amount > 100 and not(order.urgent)` reads variables of any type. The operations
-of `feel_operators` compute it with the numbers of JSON, for every target; the whole language
-(`evaluator`) computes with decimals, dates and functions. An expression becomes a tree of shared
-operations if no value of its variables makes a difference:
+A condition such as `amount > 100 and not(order.urgent)` reads variables of any type. Every target
+computes its operations with the numbers of JSON; the whole language computes with decimals, dates
+and functions (`structures`). An expression becomes a program over values of JSON if no value of its
+variables makes a difference:
 
 - Numbers: a comparison with arithmetic is shared if doubles decide it as decimals do (`exact`).
 - Lists: `a[1].b` counts from 1 and reads an entry of each element, so it becomes the methods `item`
@@ -17,13 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Final
 
-from orgflow_ir.languages.feel import syntax as feel
-from orgflow_ir.program import feel_operators
-from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
+from orgflow_ir.program import feel_operators, structures
 from orgflow_ir.program.exact import is_decided_by_doubles, terms
-from orgflow_ir.program.feel_operators import FEEL, exact_comparison, is_feel_comparison
+from orgflow_ir.program.feel_operators import FEEL, POWER, exact_comparison, is_feel_comparison
 from orgflow_ir.program.methods import COMMON_METHODS
 from orgflow_ir.program.readings import ENGINE_OBJECTS, OBJECT_NAMES
 from orgflow_ir.program.syntax import (
@@ -37,7 +34,6 @@ from orgflow_ir.program.syntax import (
     Logical,
     Negative,
     Not,
-    Operation,
     Path,
     Span,
     Tree,
@@ -46,12 +42,6 @@ from orgflow_ir.program.syntax import (
     nodes,
     with_operands,
 )
-
-COMPARISONS: Final[dict[str, Operation[Comparison]]] = {
-    **dict(FEEL.comparison.items()), "=": FEEL.comparison["=="], "<>": FEEL.comparison["!="],
-    "==": LOOSE.comparison["=="], "===": STRICT["=="], "!==": STRICT["!="],
-}  # fmt: skip
-"""Operations by sign. `==` is no operator of FEEL; engines that accept it convert its operands."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _BEYOND_UTF16 = "\ud800"
@@ -66,7 +56,7 @@ class _Beyond(ConditionError):
         super().__init__(reason)
 
 
-def elaborate_expression(tree: feel.Tree, start: int) -> Tree | None:
+def elaborate_expression(tree: Tree, start: int) -> Tree | None:
     """The expression in shared operations; `None` if these may have another value.
 
     Args:
@@ -80,7 +70,7 @@ def elaborate_expression(tree: feel.Tree, start: int) -> Tree | None:
     return None if _needs_feel(shared) else _share_parts(shared)
 
 
-def elaborate_typed(tree: feel.Tree, types: Callable[[Path], KnownType | None]) -> Tree | None:
+def elaborate_typed(tree: Tree, types: Callable[[Path], KnownType | None]) -> Tree | None:
     """The expression in shared operations for variables of these types; `None` if these may have
     another value, or if the type of a variable is not known."""
     try:
@@ -89,7 +79,7 @@ def elaborate_typed(tree: feel.Tree, types: Callable[[Path], KnownType | None]) 
         return None
 
 
-def translate_operators(tree: feel.Tree, start: int) -> Tree:
+def translate_operators(tree: Tree, start: int) -> Tree:
     """The expression with each operator as the shared one of the same sign, whatever the values
     are. Arguments are those of `elaborate_expression`. Raises `ConditionError` if it has other
     constructs."""
@@ -102,58 +92,51 @@ class _Translation:
     def __init__(self, start: int) -> None:
         self.start = start
 
-    def tree(self, tree: feel.Tree) -> Tree:
+    def tree(self, tree: Tree) -> Tree:
         span = self.span(tree)
         match tree:
-            case feel.Literal(Decimal() as value):
+            case Constant(Decimal() as value):
                 return Constant(_as_double(value), span)
-            case feel.Literal(None | bool() | str() as value):
+            case Constant(value):
                 return Constant(value, span)
-            case feel.Name() | feel.Path() | feel.Filter():
+            case Variable() | structures.Path() | structures.Filter():
                 return Variable(self.path(tree), span)
-            case feel.Negation(operand):
+            case Negative(operation, (operand,)):
                 inner = self.tree(operand)
-                return FEEL.negative(inner, span=Span(span.start, inner.span.end))
-            case feel.Arithmetic(("+" | "-" | "*" | "/") as sign, left, right):
-                return self.joined(FEEL.arithmetic[sign], left, right)
-            case feel.Comparison(sign, left, right) if not _is_chained(tree):
-                return self.joined(COMPARISONS[sign], left, right)
-            case feel.Logical(word, left, right):
-                return self.joined(FEEL.logic[word], left, right)
-            case feel.Call(feel.Name("not"), (operand,), None):
+                return operation(inner, span=Span(span.start, inner.span.end))
+            case Comparison() if _is_chained(tree):
+                raise _Beyond
+            case Comparison() | Logical() | Arithmetic() if tree.operation is not POWER:
+                left, right = map(self.tree, tree.operands)
+                return tree.operation(left, right, span=Span(left.span.start, right.span.end))
+            case structures.FunctionCall(Variable(("not",)), (operand,), None):
                 inner = self.tree(operand)
                 return FEEL.negation(inner, span=Span(span.start, inner.span.end))
-            case feel.Call(feel.Path(receiver, name), arguments, None) if name in COMMON_METHODS:
+            case structures.FunctionCall(structures.Path(receiver, name), arguments, None) if (
+                name in COMMON_METHODS
+            ):
                 method, count = COMMON_METHODS[name]
                 if len(arguments) == count:
                     return method(*map(self.tree, (receiver, *arguments)), span=span)
-            case feel.Call(feel.Name(name) | feel.Path(_, name), _, _):
+            case structures.FunctionCall(Variable((name,)) | structures.Path(_, name)):
                 raise _Beyond(f"calls of `{name}` are not supported")
         raise _Beyond
 
-    def span(self, tree: feel.Tree) -> Span:
+    def span(self, tree: Tree) -> Span:
         return Span(tree.span.start + self.start, tree.span.end + self.start)
 
-    def joined(
-        self,
-        operation: Operation[Comparison] | Operation[Arithmetic] | Operation[Logical],
-        *sides: feel.Tree,
-    ) -> Tree:
-        left, right = map(self.tree, sides)
-        return operation(left, right, span=Span(left.span.start, right.span.end))
-
-    def path(self, tree: feel.Tree) -> Path:
+    def path(self, tree: Tree) -> Path:
         """The names and constant numbers of a path."""
         match tree:
-            case feel.Name(name) if name not in ENGINE_OBJECTS:
+            case Variable((name,)) if name not in ENGINE_OBJECTS:
                 steps: Path = ()
-            case feel.Path(base, name):
+            case structures.Path(base, name):
                 steps = self.path(base)
-            case feel.Filter(base, feel.Literal(Decimal() as place)):
+            case structures.Filter(base, Constant(Decimal() as place)):
                 if place.as_tuple().exponent != 0:
                     raise _Beyond
                 return (*self.path(base), str(place))
-            case feel.Filter(base, feel.Literal(str() as name)):
+            case structures.Filter(base, Constant(str() as name)):
                 return (*self.path(base), name)
             case _:
                 raise _Beyond
@@ -162,10 +145,10 @@ class _Translation:
         return (*steps, name)
 
 
-def _is_chained(tree: feel.Comparison) -> bool:
+def _is_chained(tree: Comparison) -> bool:
     """Whether a comparison is compared, as in `a < b < c`, without brackets."""
     left = tree.left
-    return isinstance(left, feel.Comparison) and left.span.start == tree.span.start
+    return isinstance(left, Comparison) and left.span.start == tree.span.start
 
 
 def _as_double(value: Decimal) -> int | float:

@@ -1,62 +1,44 @@
-"""The syntax tree of FEEL: one node per construct of the grammar (DMN 1.5, 10.3.1), and the two
-boxed expressions of DMN without a FEEL notation: decision tables and typed variables.
+"""Nodes of programs that bind names or make structures: FEEL (DMN 1.5, 10.3.1) with its loops,
+functions and tests, and the two boxed expressions of DMN without a notation: decision tables and
+typed variables.
 
-Equivalent notations share a node: `(< 10)` is a range without a lower end, `a.b` and a qualified
-name are paths. Equality of trees ignores spans.
+Operators, literals and names are the nodes that every language has (`Constant`, `Variable`,
+`Apply`). Equivalent notations share a node: `(< 10)` is a range without a lower end, `a.b` and a
+qualified name are paths. In these trees a variable is a name, which another node may bind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from typing import Literal as OneOf
-from typing import TypeVar
+from typing import TypeVar, cast
 
-from orgflow_ir.languages.feel.types import Type
-from orgflow_ir.program.syntax import NOWHERE, Node, Span
-
-ComparisonSign = OneOf["=", "!=", "<", "<=", ">", ">=", "==", "===", "!=="]
-"""`==`, `===` and `!==` are no operators of FEEL; they are read in conditions of processes."""
+from orgflow_ir.program.feel.types import Type
+from orgflow_ir.program.syntax import (
+    NOWHERE,
+    Comparison,
+    Node,
+    Operation,
+    Span,
+    Structure,
+    Tree,
+    Variable,
+    list_child_parts,
+    walk_parts,
+)
 
 HitPolicy = OneOf["UNIQUE", "FIRST", "PRIORITY", "ANY", "COLLECT", "RULE ORDER", "OUTPUT ORDER"]
 Aggregation = OneOf["COUNT", "SUM", "MIN", "MAX"]
-ArithmeticSign = OneOf["+", "-", "*", "/", "**"]
 
 
-class FeelError(ValueError):
-    """A text is not FEEL. `span` is the position in the text, `reason` the fault."""
-
-    def __init__(self, reason: str, span: Span) -> None:
-        super().__init__(reason)
-        self.reason, self.span = reason, span
-
-
-class Literal(Node):
-    """A number, string, boolean, or null."""
-
-    value: Decimal | str | bool | None
-    span: Span = NOWHERE
-
-    def _compared(self) -> tuple[object, ...]:
-        # Else 1 and true are one literal.
-        return (type(self.value), self.value)
-
-
-class AtLiteral(Node):
+class AtLiteral(Structure):
     """`@"2024-01-31"`: a date, time, date and time or duration literal."""
 
     text: str
     span: Span = NOWHERE
 
 
-class Name(Node):
-    """A variable or function; `?` is the input of a unary test."""
-
-    name: str
-    span: Span = NOWHERE
-
-
-class Path(Node):
+class Path(Structure):
     """`base.name`: an entry of a context or a property of a value."""
 
     base: Tree
@@ -64,7 +46,7 @@ class Path(Node):
     span: Span = NOWHERE
 
 
-class Filter(Node):
+class Filter(Structure):
     """`base[condition]`: the element at an index, or those that satisfy a condition."""
 
     base: Tree
@@ -72,54 +54,11 @@ class Filter(Node):
     span: Span = NOWHERE
 
 
-class Negation(Node):
-    """`-operand`."""
-
-    operand: Tree
-    span: Span = NOWHERE
-
-
-class Arithmetic(Node):
-    """An arithmetic operation; on texts, dates and durations as well as numbers."""
-
-    operator: ArithmeticSign
-    left: Tree
-    right: Tree
-    span: Span = NOWHERE
-
-
-class Comparison(Node):
-    """Equality or order of two values."""
-
-    operator: ComparisonSign
-    left: Tree
-    right: Tree
-    span: Span = NOWHERE
-
-
-class Logical(Node):
-    """Conjunction or disjunction in three-valued logic."""
-
-    operator: OneOf["and", "or"]
-    left: Tree
-    right: Tree
-    span: Span = NOWHERE
-
-
-class Between(Node):
-    """`value between low and high`."""
-
-    value: Tree
-    low: Tree
-    high: Tree
-    span: Span = NOWHERE
-
-
 class UnaryTest(Node):
-    """One unary test: `sign` and operand as in `< 10`; without a sign, an expression whose value
-    equals or contains the input, or (if it uses the input, `?`) is true."""
+    """One unary test: operator and operand as in `< 10`; without an operator, an expression whose
+    value equals or contains the input, or (if it uses the input, `?`) is true."""
 
-    operator: ComparisonSign | None
+    operator: Operation[Comparison] | None
     operand: Tree
     span: Span = NOWHERE
 
@@ -133,7 +72,7 @@ class UnaryTests(Node):
     span: Span = NOWHERE
 
 
-class In(Node):
+class In(Structure):
     """`value in tests`."""
 
     value: Tree
@@ -141,20 +80,11 @@ class In(Node):
     span: Span = NOWHERE
 
 
-class InstanceOf(Node):
+class InstanceOf(Structure):
     """`value instance of type`."""
 
     value: Tree
     type: Type
-    span: Span = NOWHERE
-
-
-class If(Node):
-    """`if condition then one else other`."""
-
-    condition: Tree
-    then: Tree
-    otherwise: Tree
     span: Span = NOWHERE
 
 
@@ -167,7 +97,7 @@ class Iteration(Node):
     span: Span = NOWHERE
 
 
-class For(Node):
+class For(Structure):
     """`for … return body`: a list; `partial` refers to the results so far."""
 
     iterators: tuple[Iteration, ...]
@@ -175,7 +105,7 @@ class For(Node):
     span: Span = NOWHERE
 
 
-class Quantified(Node):
+class Quantified(Structure):
     """`some … satisfies condition`, `every … satisfies condition`."""
 
     quantifier: OneOf["some", "every"]
@@ -192,7 +122,7 @@ class Parameter(Node):
     span: Span = NOWHERE
 
 
-class FunctionDefinition(Node):
+class FunctionDefinition(Structure):
     """`function(parameters) body`; `external` if the body describes code outside FEEL."""
 
     parameters: tuple[Parameter, ...]
@@ -201,19 +131,12 @@ class FunctionDefinition(Node):
     span: Span = NOWHERE
 
 
-class Call(Node):
+class FunctionCall(Structure):
     """A call with arguments by position, or by name (`names`, one per argument)."""
 
     function: Tree
     arguments: tuple[Tree, ...]
     names: tuple[str, ...] | None
-    span: Span = NOWHERE
-
-
-class ListLiteral(Node):
-    """`[a, b]`."""
-
-    items: tuple[Tree, ...]
     span: Span = NOWHERE
 
 
@@ -225,14 +148,14 @@ class Entry(Node):
     span: Span = NOWHERE
 
 
-class ContextLiteral(Node):
+class ContextLiteral(Structure):
     """`{key: value}`; an entry sees those before it."""
 
     entries: tuple[Entry, ...]
     span: Span = NOWHERE
 
 
-class RangeLiteral(Node):
+class RangeLiteral(Structure):
     """`[low..high]`; an end that is `None` is unbounded, as in `(> 5)`."""
 
     low: Tree | None
@@ -242,7 +165,7 @@ class RangeLiteral(Node):
     span: Span = NOWHERE
 
 
-class Coerced(Node):
+class Coerced(Structure):
     """A value coerced to a type, or null if it does not conform; this is DMN's rule for
     variables."""
 
@@ -282,7 +205,7 @@ class TableRule(Node):
 TableEngine = OneOf["camunda7", "camunda8", "flowable"]
 
 
-class DecisionTable(Node):
+class DecisionTable(Structure):
     """A decision table of DMN (DMN 1.5, chapter 8), evaluated as an `engine` does, if there is one.
 
     In engines, rules that match against the hit policy are an error; in DMN, the value is null.
@@ -302,31 +225,6 @@ class DecisionTable(Node):
     span: Span = NOWHERE
 
 
-Tree = (
-    Literal
-    | AtLiteral
-    | Name
-    | Path
-    | Filter
-    | Negation
-    | Arithmetic
-    | Comparison
-    | Logical
-    | Between
-    | In
-    | InstanceOf
-    | If
-    | For
-    | Quantified
-    | FunctionDefinition
-    | Call
-    | ListLiteral
-    | ContextLiteral
-    | RangeLiteral
-    | Coerced
-    | DecisionTable
-)
-
 Part = (
     Tree
     | UnaryTest
@@ -345,11 +243,7 @@ _N = TypeVar("_N", bound=Node)
 
 def children(part: Part) -> Iterator[Part]:
     """The direct children of a node, in text order."""
-    for name in part.__match_args__[:-1]:
-        value = getattr(part, name)
-        for found in value if isinstance(value, tuple) else (value,):
-            if isinstance(found, Node):
-                yield found  # type: ignore[misc]  # every node here is a Part
+    return cast("Iterator[Part]", list_child_parts(part))
 
 
 def with_children(part: _N, change: Callable[[Node], Node]) -> _N:
@@ -367,13 +261,9 @@ def with_children(part: _N, change: Callable[[Node], Node]) -> _N:
 
 def parts(root: Part) -> Iterator[Part]:
     """A node and its descendants, in preorder."""
-    stack: list[Part] = [root]
-    while stack:
-        part = stack.pop()
-        yield part
-        stack.extend(reversed(tuple(children(part))))
+    return cast("Iterator[Part]", walk_parts(root))
 
 
 def reads_input(root: Part) -> bool:
     """Whether a unary test refers to its input, `?`."""
-    return any(isinstance(part, Name) and part.name == "?" for part in parts(root))
+    return any(isinstance(part, Variable) and part.name == "?" for part in parts(root))

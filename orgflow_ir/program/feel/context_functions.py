@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.languages.feel.values import Value
+from orgflow_ir.program.feel.values import Value
 
 Entries = dict[str, Value]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from orgflow_ir.languages.feel.numbers import (
+from orgflow_ir.program.feel.numbers import (
     CONTEXT,
     Rounding,
     computed,
@@ -12,7 +12,7 @@ from orgflow_ir.languages.feel.numbers import (
     integer,
     rounded,
 )
-from orgflow_ir.languages.feel.values import Days, Months, Value
+from orgflow_ir.program.feel.values import Days, Months, Value
 
 
 def _scaled(n: Decimal, scale: Decimal | None, mode: Rounding) -> Value:

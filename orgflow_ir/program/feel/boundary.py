@@ -10,16 +10,16 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from orgflow_ir.languages.feel import calendar
-from orgflow_ir.languages.feel.conversion_functions import text_of
-from orgflow_ir.languages.feel.types import (
+from orgflow_ir.program.feel import calendar
+from orgflow_ir.program.feel.conversion_functions import text_of
+from orgflow_ir.program.feel.types import (
     ConstrainedType,
     ContextType,
     ListType,
     SimpleType,
     Type,
 )
-from orgflow_ir.languages.feel.values import Function, Unsupported, Value, imported
+from orgflow_ir.program.feel.values import Function, Unsupported, Value, imported
 
 _PARSERS = {
     "date": calendar.parse_date,

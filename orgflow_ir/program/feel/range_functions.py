@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from orgflow_ir.languages.feel.relations import compare_values, conjoin_truths, disjoin_truths
-from orgflow_ir.languages.feel.relations import is_in_range as holds
-from orgflow_ir.languages.feel.values import Range, Value
+from orgflow_ir.program.feel.relations import compare_values, conjoin_truths, disjoin_truths
+from orgflow_ir.program.feel.relations import is_in_range as holds
+from orgflow_ir.program.feel.values import Range, Value
 
 
 def _open_end(*ranges: Range) -> bool:
@@ -55,7 +55,7 @@ def meets(one: Range, two: Range) -> Value:
     if one.high is None or two.low is None:
         return None
     closed = one.high_included and two.low_included
-    return conjoin_truths(closed, compare_values("=", one.high, two.low))
+    return conjoin_truths(closed, compare_values("==", one.high, two.low))
 
 
 def met_by(one: Range, two: Range) -> Value:
@@ -80,7 +80,7 @@ def _begins_before(one: Range, two: Range, *, or_together: bool) -> bool | None:
         same = one.low_included or not two.low_included
     return disjoin_truths(
         compare_values("<", one.low, two.low),
-        conjoin_truths(compare_values("=", one.low, two.low), same),
+        conjoin_truths(compare_values("==", one.low, two.low), same),
     )
 
 
@@ -90,7 +90,7 @@ def _ends_before(one: Range, two: Range, *, or_together: bool) -> bool | None:
         same = not one.high_included or two.high_included
     return disjoin_truths(
         compare_values("<", one.high, two.high),
-        conjoin_truths(compare_values("=", one.high, two.high), same),
+        conjoin_truths(compare_values("==", one.high, two.high), same),
     )
 
 
@@ -110,14 +110,14 @@ def overlaps_after(one: Range, two: Range) -> Value:
 def finishes_point(point: Value, range_: Range) -> Value:
     if range_.high is None:
         return None
-    return conjoin_truths(range_.high_included, compare_values("=", range_.high, point))
+    return conjoin_truths(range_.high_included, compare_values("==", range_.high, point))
 
 
 def finishes(one: Range, two: Range) -> Value:
     if _open_end(one, two):
         return None
     together = conjoin_truths(
-        one.high_included == two.high_included, compare_values("=", one.high, two.high)
+        one.high_included == two.high_included, compare_values("==", one.high, two.high)
     )
     return conjoin_truths(together, _begins_before(two, one, or_together=True))
 
@@ -153,14 +153,14 @@ def during(one: Range, two: Range) -> Value:
 def starts_point(point: Value, range_: Range) -> Value:
     if range_.low is None:
         return None
-    return conjoin_truths(range_.low_included, compare_values("=", range_.low, point))
+    return conjoin_truths(range_.low_included, compare_values("==", range_.low, point))
 
 
 def starts(one: Range, two: Range) -> Value:
     if _open_end(one, two):
         return None
     together = conjoin_truths(
-        one.low_included == two.low_included, compare_values("=", one.low, two.low)
+        one.low_included == two.low_included, compare_values("==", one.low, two.low)
     )
     return conjoin_truths(together, _ends_before(one, two, or_together=True))
 
@@ -174,7 +174,7 @@ def started_by(one: Range, two: Range) -> Value:
 
 
 def coincides_points(one: Value, two: Value) -> Value:
-    return compare_values("=", one, two)
+    return compare_values("==", one, two)
 
 
 def coincides(one: Range, two: Range) -> Value:
@@ -182,6 +182,6 @@ def coincides(one: Range, two: Range) -> Value:
         return None
     ends = one.low_included == two.low_included and one.high_included == two.high_included
     return conjoin_truths(
-        conjoin_truths(ends, compare_values("=", one.low, two.low)),
-        compare_values("=", one.high, two.high),
+        conjoin_truths(ends, compare_values("==", one.low, two.low)),
+        compare_values("==", one.high, two.high),
     )

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from orgflow_ir.languages.feel.syntax import UnaryTests
+from typing import Any, Literal
 
 SimpleName = Literal[
     "Any", "Null", "number", "string", "boolean", "date", "time", "date and time",
@@ -52,10 +49,10 @@ class FunctionType:
 
 @dataclass(frozen=True)
 class ConstrainedType:
-    """A type restricted by unary tests: an item definition with allowed values."""
+    """A type restricted by unary tests (`UnaryTests`): an item definition with allowed values."""
 
     base: Type
-    allowed: UnaryTests
+    allowed: Any
 
 
 Type = SimpleType | ListType | RangeType | ContextType | FunctionType | ConstrainedType

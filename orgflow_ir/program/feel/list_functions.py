@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from orgflow_ir.languages.feel import numbers
-from orgflow_ir.languages.feel.relations import compare_values, equal_values
-from orgflow_ir.languages.feel.values import Days, Function, Months, Value, kind
+from orgflow_ir.program.feel import numbers
+from orgflow_ir.program.feel.relations import compare_values, equal_values
+from orgflow_ir.program.feel.values import Days, Function, Months, Value, kind
 
 List = tuple[Value, ...]
 

@@ -1,0 +1,1 @@
+"""The values and functions of FEEL: decimals, dates, durations, ranges, and their relations."""
