@@ -18,7 +18,7 @@ from orgflow.backends.javascript import feel_dates as dates
 from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value, call
 from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
-from orgflow.backends.javascript.operation_functions import function_text
+from orgflow.backends.javascript.operation_functions import function_text, read_functions
 
 from orgflow_ir.program.exact_names import is_logical
 from orgflow_ir.program.feel.patterns import compiled, replacement_parts, rewritten
@@ -64,56 +64,8 @@ _CONSTANT_DIGITS = 15
 """As many digits of a decimal number are kept by a double."""
 
 _HELPERS: dict[str, str] = {
-    "exact": function_text("exactUnits"),
-    "decimal": (
-        '(n, factors = 1) => { const v = Number(n + "e-" + 400 * factors); '
-        'if (!Number.isFinite(v)) throw new Error("FEEL: a number that JSON does not have"); '
-        "return v; }"
-    ),
-    "quotient": """(a, b) => {
-  const top = a * 10n ** 450n, near = top / b, more = String(near).replace("-", "").length - 34;
-  if (near !== 0n && more < 50) throw new Error("FEEL: a number that JSON does not have");
-  const unit = 10n ** BigInt(Math.max(more, 0)), rest = near % unit;
-  const sign = (a < 0n) === (b < 0n) ? 1n : -1n, beyond = rest * sign * 2n - unit;
-  const up = beyond > 0n || (beyond === 0n && (near / unit % 2n !== 0n || top % b !== 0n));
-  return (near - rest + (up ? sign * unit : 0n)) / 10n ** 50n;
-}""",
-    "part": (
-        "(v, name) => Array.isArray(v) ? v.map((one) => part(one, name)) : "
-        "Object(v) === v ? v[name] ?? null : null"
-    ),
-    "plain": (
-        '(n) => { const [digits, power = 0] = String(Math.abs(n)).split("e"), '
-        '[before, after = ""] = digits.split("."); return (n < 0 ? "-" : "") + '
-        '(power > 0 ? before + after + "0".repeat(power - after.length) : '
-        'power < 0 ? "0." + "0".repeat(-power - 1) + before + after : digits); }'
-    ),
-    "show": (
-        r'(v) => typeof v === "string" ? "\x22" + v.replace(/[\x22\\]/g, "\\$&") + "\x22" : '
-        'typeof v === "number" ? plain(v) : '
-        'Array.isArray(v) ? "[" + v.map(show).join(", ") + "]" : Object(v) === v ? '
-        '"{" + Object.entries(v).map(([k, one]) => k + ": " + show(one)).join(", ") + "}" : '
-        "String(v ?? null)"
-    ),
-    "single": "(v) => Array.isArray(v) && v.length === 1 ? single(v[0]) : v",
-    "add": (
-        '(...all) => all.every((v) => typeof v === "string") ? all.join("") : '
-        'all.every((v) => typeof v === "number") ? '
-        "decimal(all.map(exact).reduce((a, b) => a + b)) : null"
-    ),
-    "order": function_text("codePointOrder"),
-    "same": (
-        "(a, b) => Object(a) !== a || Object(b) !== b ? (a ?? null) === (b ?? null) : "
-        "Array.isArray(a) === Array.isArray(b) && "
-        "Object.keys(a).length === Object.keys(b).length && "
-        "Object.keys(a).every((k) => k in b && same(a[k], b[k]))"
-    ),
-    "fits": ("(a, of) => same(a, of) || (Array.isArray(of) && of.some((one) => same(a, one)))"),
-    "differ": (
-        "(a, b) => (a == null || b == null || "
-        "(typeof a === typeof b && Array.isArray(a) === Array.isArray(b))) && !same(a, b)"
-    ),
-    **dates.HELPERS,
+    name: function_text(code) if code.isidentifier() else code
+    for name, code in read_functions("feel_inline").items()
 }
 """Functions that expressions define if they call them, in this order. `single` is the element of a
 list of one, which FEEL accepts in its place, and `order` a value in the order of code points."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from orgflow.backends.javascript.expression_code import condition_js, to_js
+from orgflow.backends.javascript.operation_functions import fill_numbers, read_functions
 
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.program import methods, requirements
@@ -28,110 +29,25 @@ from orgflow_ir.program.syntax import (
     variables,
 )
 
-_NUMERAL = r"/^([-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?)?$/i"
-_WHOLE = "/^([-+]?[0-9]+)?$/"
+_ONE_VALUE = "(v) => "
+_NUMBERS = {"MOST_INT": MOST_INT, "LEAST_INT": -MOST_INT - 1}
 
 
-def _no_numeral(pattern: str) -> str:
-    return f'(typeof v === "string" ? !{pattern}.test(v) : v != null && typeof v !== "number")'
+def _find_test(requirement: Requirement) -> str:
+    """The function that tests operands. Raises `NotImplementedError` if there is none."""
+    first, *others = requirement.name.split()
+    name = first + "".join(word.capitalize() for word in others)
+    tests = read_functions("operand_tests")
+    if name not in tests:
+        raise NotImplementedError(f"no test in JavaScript of {requirement}")
+    return fill_numbers(tests[name], _NUMBERS)
 
 
-_ODD = '(typeof v === "number" && v % 1 !== 0 && !(Math.abs(v) >= 1e-3 && Math.abs(v) < 1e7))'
-"""Numbers that Java writes with an exponent."""
-
-_UNFIT: Final[Mapping[Requirement, str]] = {
-    requirements.FLAG: '![true, false, null, "true", "false"].includes(v)',
-    requirements.TRUTH: 'v != null && !["boolean", "string"].includes(typeof v)',
-    requirements.TEXT: 'v != null && typeof v !== "string"',
-    requirements.SCALAR: 'v != null && !["number", "string"].includes(typeof v)',
-    requirements.FRACTION: (
-        'v != null && typeof v !== "string" && (typeof v !== "number" || v % 1 === 0)'
-    ),
-    requirements.NUMERAL: _no_numeral(_NUMERAL),
-    requirements.WHOLE_NUMERAL: _no_numeral(_WHOLE),
-    requirements.NUMBER: 'typeof v !== "number"',
-    requirements.SUMMAND: '!["number", "string"].includes(typeof v)',
-    requirements.PRINTABLE: f"Object(v) === v || {_ODD}",
-    requirements.ONLY_TEXT: 'typeof v !== "string"',
-    requirements.BOOLEAN: 'typeof v !== "boolean"',
-    requirements.THERE: "v == null",
-    requirements.OBJECT: "v == null",
-    requirements.NO_LIST: "Array.isArray(v)",
-    requirements.MAP: "v != null && (Object(v) !== v || Array.isArray(v))",
-    requirements.LIST: "v != null && !Array.isArray(v)",
-    requirements.COLLECTION: "v != null && Object(v) !== v",
-    requirements.MAP_THERE: "Object(v) !== v || Array.isArray(v)",
-    requirements.LIST_THERE: "!Array.isArray(v)",
-    requirements.COLLECTION_THERE: "Object(v) !== v",
-    requirements.ITEM: "v === undefined",
-    requirements.NO_NUMERAL: 'typeof v === "boolean" || (typeof v === "string" && /[0-9]/.test(v))',
-    requirements.NO_TRUTH: 'typeof v === "boolean"',
-    requirements.NO_SCALAR: '["boolean", "number"].includes(typeof v)',
-    requirements.TRUTH_OR_NULL: 'v != null && typeof v !== "boolean"',
-    requirements.NO_TEXT: 'typeof v === "string"',
-    requirements.NO_ORDER: "v != null",
-    requirements.DIVISOR: "!Number(v)",
-    requirements.EXACT: (
-        'typeof v === "number" && (!Number.isFinite(v) || '
-        "(Number.isInteger(v) && !Number.isSafeInteger(v)))"
-    ),
+_TESTS: Final[Mapping[Requirement, str]] = {
+    requirement: _find_test(requirement) for requirement in requirements.REQUIREMENTS.values()
 }
-"""Tests of one value `v`."""
-
-_NO_NUMERAL = (
-    '[[a, b], [b, a]].some(([x, y]) => typeof x === "number" && !(typeof y === "string" && '
-    f"(Number.isInteger(x) ? {_WHOLE} : {_NUMERAL}).test(y)))"
-)
-_OBJECT = '[a, b].some((x) => typeof x === "object")'
-_UNFIT_PAIR: Final[Mapping[Requirement, str]] = {
-    requirements.EQUAL: (
-        "((a, b) => a != null && b != null && typeof a !== typeof b && "
-        f"({_OBJECT} || {_NO_NUMERAL}))"
-    ),
-    requirements.ORDERED: (
-        f"((a, b) => a != null && b != null && ({_OBJECT} || (typeof a !== typeof b && "
-        f'([typeof a, typeof b].includes("boolean") || {_NO_NUMERAL}))))'
-    ),
-    requirements.ALIKE: (
-        "((a, b) => a != null && b != null && typeof a !== typeof b && "
-        '[[a, b], [b, a]].some(([x, y]) => typeof x === "boolean" || '
-        '(typeof x === "number" && typeof y === "string" && /[0-9]/.test(y))))'
-    ),
-    requirements.IDENTICAL: (
-        "((a, b) => a != null && b != null && !(typeof a === typeof b && "
-        '(typeof a === "boolean" || (a % 1 === 0 && b % 1 === 0 && '
-        'Math.max(-a, a - 1, -b, b - 1) <= 128 && typeof a === "number"))))'
-    ),
-    requirements.JOINED: (
-        '((...all) => all.some((v) => typeof v === "string") && '
-        f"all.some((v) => Object(v) === v || {_ODD}))"
-    ),
-    requirements.INDEXED: "((a, b) => Object(a) === a ? !Array.isArray(a) : b === undefined)",
-    requirements.SEQUENCE: (
-        '((a, b) => b === undefined || (typeof a !== "string" && !Array.isArray(a)))'
-    ),
-    requirements.QUOTIENT: "((a, b) => Number.isInteger(a) && Number.isInteger(b) && a % b !== 0)",
-    requirements.ONE_TYPE: (
-        '((a, b) => typeof a !== typeof b || !["number", "string"].includes(typeof a))'
-    ),
-}
-"""Functions of two values."""
-
-_WITHOUT_TEST = set(requirements.REQUIREMENTS.values()) - {
-    *_UNFIT,
-    *_UNFIT_PAIR,
-    requirements.COMPUTED,
-}
-if _WITHOUT_TEST:
-    raise NotImplementedError(f"no test in JavaScript of {_WITHOUT_TEST}")
-
-_COMPUTED = (
-    '((a, b, r) => typeof r === "number" && (!Number.isFinite(r) || (Number.isInteger(r) && '
-    f"Math.abs(r) > ([a, b].some((x) => Math.abs(x) > {MOST_INT} && x !== {-MOST_INT - 1}) "
-    f"? Number.MAX_SAFE_INTEGER : {MOST_INT}))))"
-)
-"""A function of two values and of what JavaScript computes with them, which is true if Java has
-another result."""
+"""Functions of one value `v`, or of two values; for `computed`, also of what JavaScript computes
+with them."""
 
 _COMPARED = (
     requirements.EQUAL, requirements.ORDERED, requirements.ONE_TYPE, requirements.ALIKE,
@@ -154,10 +70,10 @@ def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = Fal
     if requirement is requirements.COMPUTED:
         assert isinstance(first, Arithmetic)
         parts = [to_js(one, variable) for one in (first.left, first.right)]
-        return f"{_COMPUTED}({', '.join([*parts, *codes])})"
+        return f"({_TESTS[requirement]})({', '.join([*parts, *codes])})"
     if len(codes) == 2:
-        return f"{_UNFIT_PAIR[requirement]}({', '.join(codes)})"
-    test = _UNFIT[requirement]
+        return f"({_TESTS[requirement]})({', '.join(codes)})"
+    test = _TESTS[requirement].removeprefix(_ONE_VALUE)
     if requirement is requirements.FLAG and not strict:
         test = test.replace("null,", "null, undefined,")
     if strict:

@@ -1,38 +1,46 @@
-"""The functions of `js/ops.cjs` as texts that translations contain.
+"""The functions of the files `js/*.cjs` as texts that translations contain.
 
-The file has one definition per block, `const name = …;`. Its lines are joined by a blank, except in
-a block whose comment states that they are kept.
+A file has one definition per block, `const name = …;` or `function name(…) {…}`. Its lines are
+joined by a blank, except in a block whose comment states that they are kept.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 
-_DEFINITION = re.compile(r"const (\w+) = (.*);", re.DOTALL)
+_CONSTANT = re.compile(r"const (\w+) = (.*);", re.DOTALL)
+_FUNCTION = re.compile(r"function (\w+)\(.*", re.DOTALL)
 _BODY = re.compile(r"(\([^()]*\) => \{ )(.*)", re.DOTALL)
 
 
-@lru_cache(maxsize=1)
-def _read_definitions() -> dict[str, str]:
-    """Texts of the functions by name, as the file defines them."""
-    text = (files(__package__) / "js" / "ops.cjs").read_text("utf-8")
+@lru_cache(maxsize=8)
+def read_functions(file: str) -> Mapping[str, str]:
+    """Texts of the functions of `js/FILE.cjs` by name, in the order of the file."""
+    text = (files(__package__) / "js" / f"{file}.cjs").read_text("utf-8")
     definitions: dict[str, str] = {}
-    for block in text.split("\n\n"):
+    for block in text.rstrip("\n").split("\n\n"):
         lines = [line for line in block.splitlines() if not line.startswith("//")]
         kept = "(Its lines are kept.)" in block
         code = "\n".join(lines) if kept else " ".join(line.strip() for line in lines)
-        match = _DEFINITION.fullmatch(code)
-        if match is not None:
-            definitions[match[1]] = match[2]
+        if constant := _CONSTANT.fullmatch(code):
+            definitions[constant[1]] = constant[2]
+        elif function := _FUNCTION.fullmatch(code):
+            definitions[function[1]] = code
     return definitions
+
+
+def fill_numbers(code: str, numbers: Mapping[str, int]) -> str:
+    """Code with numbers for names."""
+    return re.sub(r"\b[A-Z_]+\b", lambda name: str(numbers.get(name[0], name[0])), code)
 
 
 def form_text() -> str:
     """The code that makes the object `v` the body of a form; of a name without a value, the name is
     sent. It is a part of the function `asMedia`."""
-    rest = _read_definitions()["asMedia"].partition('"application/x-www-form-urlencoded" ? ')[2]
+    rest = read_functions("ops")["asMedia"].partition('"application/x-www-form-urlencoded" ? ')[2]
     return rest.partition(" : JSON.stringify(v)")[0]
 
 
@@ -40,7 +48,7 @@ def form_text() -> str:
 def function_text(name: str) -> str:
     """The text of a function, which contains those of others that it calls at its start. Raises
     `KeyError` for a function that the file does not define."""
-    definitions = _read_definitions()
+    definitions = read_functions("ops")
     text = definitions[name]
     called = [
         other

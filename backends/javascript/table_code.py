@@ -34,6 +34,7 @@ from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated
 from orgflow.backends.javascript.feel_code import HELPER_NAMES, Direct, Scope, helpers, is_truth
 from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
+from orgflow.backends.javascript.operation_functions import read_functions
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic
 from orgflow_ir.program.feel.types import SimpleType, Type
@@ -68,96 +69,7 @@ _OF_OBJECTS: Final = frozenset({"__proto__"})
 _DIGITS: Final = 15
 """Decimal digits that a binary number of 64 bits keeps."""
 
-_HELPERS: Final = {
-    "first": """\
-function first(rules, otherwise) {
-  const hit = rules.find(([holds]) => holds);
-  return hit === undefined ? otherwise : hit[1];
-}""",
-    "unique": """\
-function unique(rules, otherwise) {
-  const hits = rules.filter(([holds]) => holds);
-  if (hits.length > 1) return null;
-  return hits.length === 1 ? hits[0][1] : otherwise;
-}""",
-    "atMostOne": """\
-function atMostOne(rules, otherwise) {
-  const hits = rules.filter(([holds]) => holds);
-  if (hits.length > 1) {
-    throw new Error("Several rules of a decision table match, but its hit policy is UNIQUE.");
-  }
-  return hits.length === 1 ? hits[0][1] : otherwise;
-}""",
-    "agreed": """\
-function agreed(rules, otherwise) {
-  const hits = rules.filter(([holds]) => holds).map(([, result]) => result);
-  if (hits.length === 0) return otherwise;
-  if (hits.some((hit) => JSON.stringify(hit) !== JSON.stringify(hits[0]))) {
-    throw new Error("Several rules of a decision table match, but its hit policy is ANY.");
-  }
-  return hits[0];
-}""",
-    "any": """\
-function any(rules, otherwise) {
-  const hits = rules.filter(([holds]) => holds).map(([, result]) => result);
-  if (hits.length === 0) return otherwise;
-  return hits.every((hit) => JSON.stringify(hit) === JSON.stringify(hits[0])) ? hits[0] : null;
-}""",
-    "collect": """\
-function collect(rules, otherwise) {
-  const hits = rules.filter(([holds]) => holds).map(([, result]) => result);
-  return hits.length === 0 ? otherwise : hits;
-}""",
-    "numeric": """\
-function numeric(value) {
-  return Number.isFinite(value) ? value : NaN;
-}""",
-    "differs": """\
-function differs(value, ...others) {
-  return absent(value) || others.every((one) => typeof value === typeof one && value !== one);
-}""",
-    "absent": """\
-function absent(value) {
-  return value === undefined || value === null
-    || (typeof value === "number" && !Number.isFinite(value));
-}""",
-    "converted": """\
-function converted(value, type) {
-  if (absent(value)) return null;
-  const is = typeof value;
-  const written = is === "object" ? "" : String(value);
-  if (type === "string") {
-    if (is === "string" || is === "boolean") return written;
-    if (/^-?\\d{1,7}(\\.\\d{1,6})?$|^-?\\d{8,15}$/.test(written)) return written;
-  } else if (type === "boolean") {
-    if (is === "string" || is === "boolean") return written.toLowerCase() === "true";
-  } else if (is === "number" || (is === "string" && /^[+-]?\\d+(\\.\\d+)?$/.test(written))) {
-    const most = type === "integer" ? 2147483647 : 9007199254740991;
-    const whole = Number.isInteger(Number(written)) && !(is === "string" && written.includes("."));
-    if (type === "double" || (whole && Math.abs(Number(written)) <= most)) return Number(written);
-  }
-  const given = JSON.stringify(value);
-  throw new Error(`A decision table expects a value of type ${type}, not ${given}.`);
-}""",
-    "localMoment": """\
-function localMoment(value) {
-  if (absent(value)) return null;
-  const found = moment(value);
-  if (found !== null && found.zone === null) return found;
-  throw new Error(`A decision table expects a value of type date, not ${JSON.stringify(value)}.`);
-}""",
-    "entry": """\
-function entry(value, name) {
-  if (Array.isArray(value)) return value.map((one) => entry(one, name));
-  const has = typeof value === "object" && value !== null && Object.hasOwn(value, name);
-  return has ? value[name] : null;
-}""",
-    "typed": """\
-function typed(value, type) {
-  const one = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  return typeof one === type ? one : null;
-}""",
-}
+_HELPERS: Final = read_functions("tables")
 """Functions that tables use; each is emitted where it is used, after the rules."""
 
 _RESERVED: Final = NO_IDENTIFIERS | _HELPERS.keys() | {"given"}
