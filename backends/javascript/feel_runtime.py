@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 _DEFINITION = re.compile(r"^const (\w+) = ", re.MULTILINE)
 _WORD = re.compile(r"(?<![\w.])\w+")
@@ -30,7 +30,7 @@ _TEXTUAL = frozenset({"outputText"})
 @lru_cache(maxsize=1)
 def _blocks() -> dict[str, tuple[str, frozenset[str]]]:
     """Definitions by name: the text, and the other names it mentions."""
-    text = (files(__package__) / "js" / "feel_runtime.cjs").read_text("utf-8")
+    text = (Path(__file__).parent / "js" / "feel_runtime.cjs").read_text("utf-8")
     texts: dict[str, str] = {}
     for block in text.split("\n\n"):
         match = _DEFINITION.search(block)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orgflow_ir.program.syntax import Scalar
 
 # n8n refuses to evaluate an expression in which this stands, be it in a string.
 _REFUSED = re.compile(r"(\.\s*)constructor")
@@ -42,12 +45,14 @@ def is_plain_name(name: str) -> bool:
     return name.isidentifier() and name.isascii() and not special
 
 
-def constant_literal(value: bool | int | float | str | Decimal | None) -> str:
+def constant_literal(value: Scalar) -> str:
     """A literal of a constant. Raises `TypeError` for a decimal, which JavaScript does not have."""
-    if isinstance(value, Decimal):
-        raise TypeError("a decimal is a constant of programs over exact values only")
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return js_string(value) if isinstance(value, str) else repr(value)
+    if isinstance(value, str):
+        return js_string(value)
+    if not isinstance(value, int | float):
+        raise TypeError("a decimal is a constant of programs over exact values only")
+    return repr(value)

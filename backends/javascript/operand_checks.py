@@ -4,8 +4,7 @@ of runs that stop there."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable
 
 from orgflow.backends.javascript.expression_code import condition_js, to_js
 from orgflow.backends.javascript.operation_functions import fill_numbers, read_functions
@@ -33,8 +32,9 @@ _ONE_VALUE = "(v) => "
 _NUMBERS = {"MOST_INT": MOST_INT, "LEAST_INT": -MOST_INT - 1}
 
 
-def _find_test(requirement: Requirement) -> str:
-    """The function that tests operands. Raises `NotImplementedError` if there is none."""
+def find_test(requirement: Requirement) -> str:
+    """The function that tests one value `v`, or two values; for `computed`, also what JavaScript
+    computes with them. Raises `NotImplementedError` for an unknown requirement."""
     first, *others = requirement.name.split()
     name = first + "".join(word.capitalize() for word in others)
     tests = read_functions("operand_tests")
@@ -43,17 +43,11 @@ def _find_test(requirement: Requirement) -> str:
     return fill_numbers(tests[name], _NUMBERS)
 
 
-_TESTS: Final[Mapping[Requirement, str]] = {
-    requirement: _find_test(requirement) for requirement in requirements.REQUIREMENTS.values()
-}
-"""Functions of one value `v`, or of two values; for `computed`, also of what JavaScript computes
-with them."""
-
 _COMPARED = (
     requirements.EQUAL, requirements.ORDERED, requirements.ONE_TYPE, requirements.ALIKE,
     requirements.IDENTICAL,
 )  # fmt: skip
-_V = re.compile(r"\bv\b")
+_V = r"\bv\b"
 
 
 def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = False) -> str:
@@ -70,18 +64,18 @@ def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = Fal
     if requirement is requirements.COMPUTED:
         assert isinstance(first, Arithmetic)
         parts = [to_js(one, variable) for one in (first.left, first.right)]
-        return f"({_TESTS[requirement]})({', '.join([*parts, *codes])})"
+        return f"({find_test(requirement)})({', '.join([*parts, *codes])})"
     if len(codes) == 2:
-        return f"({_TESTS[requirement]})({', '.join(codes)})"
-    test = _TESTS[requirement].removeprefix(_ONE_VALUE)
+        return f"({find_test(requirement)})({', '.join(codes)})"
+    test = find_test(requirement).removeprefix(_ONE_VALUE)
     if requirement is requirements.FLAG and not strict:
         test = test.replace("null,", "null, undefined,")
     if strict:
         test = test.replace("v != null", "v !== null")
     (code,) = codes
-    if not isinstance(first, Variable) and len(_V.findall(test)) > 1:
+    if not isinstance(first, Variable) and len(re.findall(_V, test)) > 1:
         return f"((v) => {test})({code})"
-    found = _V.sub(lambda _: code, test)
+    found = re.sub(_V, lambda _: code, test)
     return f"({found})" if " || " in found else found
 
 

@@ -9,25 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
-_CONSTANT = re.compile(r"const (\w+) = (.*);", re.DOTALL)
-_FUNCTION = re.compile(r"function (\w+)\(.*", re.DOTALL)
-_BODY = re.compile(r"(\([^()]*\) => \{ )(.*)", re.DOTALL)
+# Patterns are compiled when they are needed first, not at every start.
+_CONSTANT = r"(?s)const (\w+) = (.*);"
+_FUNCTION = r"(?s)function (\w+)\(.*"
+_BODY = r"(?s)(\([^()]*\) => \{ )(.*)"
 
 
 @lru_cache(maxsize=8)
 def read_functions(file: str) -> Mapping[str, str]:
     """Texts of the functions of `js/FILE.cjs` by name, in the order of the file."""
-    text = (files(__package__) / "js" / f"{file}.cjs").read_text("utf-8")
+    text = (Path(__file__).parent / "js" / f"{file}.cjs").read_text("utf-8")
     definitions: dict[str, str] = {}
     for block in text.rstrip("\n").split("\n\n"):
         lines = [line for line in block.splitlines() if not line.startswith("//")]
         kept = "(Its lines are kept.)" in block
         code = "\n".join(lines) if kept else " ".join(line.strip() for line in lines)
-        if constant := _CONSTANT.fullmatch(code):
+        if constant := re.fullmatch(_CONSTANT, code):
             definitions[constant[1]] = constant[2]
-        elif function := _FUNCTION.fullmatch(code):
+        elif function := re.fullmatch(_FUNCTION, code):
             definitions[function[1]] = code
     return definitions
 
@@ -55,7 +56,7 @@ def function_text(name: str) -> str:
         for other in definitions
         if other != name and re.search(rf"\b{other}\(", text) and f"const {other} =" not in text
     ]
-    body = _BODY.fullmatch(text)
+    body = re.fullmatch(_BODY, text)
     if not called or body is None:
         return text
     inner = "".join(f"const {other} = {definitions[other]}; " for other in called)

@@ -16,10 +16,9 @@ from orgflow_ir.program import methods, readings
 from orgflow_ir.program.ecmascript_operators import STRICT
 from orgflow_ir.program.feel_operators import FEEL
 from orgflow_ir.program.java_operators import EQUALS_METHOD
-from orgflow_ir.program.juel_operators import JUEL
+from orgflow_ir.program.juel_operators import JUEL, JUEL_NUMBER
 from orgflow_ir.program.operators import Operators
 from orgflow_ir.program.syntax import (
-    JUEL_NUMBER,
     Apply,
     Arithmetic,
     Comparison,

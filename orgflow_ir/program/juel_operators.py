@@ -4,6 +4,7 @@ than anything."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -21,8 +22,6 @@ from orgflow_ir.program.ecmascript_operators import (
 )
 from orgflow_ir.program.operators import OperatorRules, Operators, find_number_type
 from orgflow_ir.program.syntax import (
-    JUEL_NUMBER,
-    WHOLE_NUMBER,
     Arithmetic,
     Call,
     Comparison,
@@ -56,6 +55,12 @@ from orgflow_ir.program.values import (
 
 _MOST_EXACT = 2**53
 """Doubles have all whole numbers up to this one."""
+
+JUEL_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+"""Texts that JUEL converts to numbers."""
+
+_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
+"""Texts that JUEL converts to whole numbers."""
 
 
 class JuelRules(OperatorRules):
@@ -235,7 +240,7 @@ def _both_numbers(left: Any, right: Any) -> tuple[Any, Any]:
     converted (1.8.1)."""
     for number, text in ((left, right), (right, left)):
         whole = isinstance(number, int) and not isinstance(number, bool)
-        if whole and isinstance(text, str) and text and WHOLE_NUMBER.fullmatch(text) is None:
+        if whole and isinstance(text, str) and text and _WHOLE_NUMBER.fullmatch(text) is None:
             raise NoAnswer
     return to_number(left), to_number(right)
 
@@ -267,7 +272,7 @@ def _as_number(tree: Tree) -> Tree:
         return Constant(0, tree.span)
     if JUEL_NUMBER.fullmatch(tree.value) is None:
         return tree
-    whole = WHOLE_NUMBER.fullmatch(tree.value) is not None
+    whole = _WHOLE_NUMBER.fullmatch(tree.value) is not None
     return Constant(int(tree.value) if whole else float(tree.value), tree.span)
 
 
@@ -329,7 +334,7 @@ def _find_comparable(other: Tree, *, is_equality: bool) -> Requirement | None:
         return truth
     if not isinstance(value, str):
         return requirements.WHOLE_NUMERAL if isinstance(value, int) else requirements.NUMERAL
-    if value == "" or WHOLE_NUMBER.fullmatch(value):
+    if value == "" or _WHOLE_NUMBER.fullmatch(value):
         return requirements.SCALAR
     if JUEL_NUMBER.fullmatch(value):
         return requirements.FRACTION

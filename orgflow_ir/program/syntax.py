@@ -9,15 +9,15 @@ positions in the text (`span`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import FrozenInstanceError
-from decimal import Decimal
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     Generic,
     Literal,
+    TypeAlias,
     TypeVar,
     assert_never,
     cast,
@@ -29,20 +29,14 @@ from orgflow_ir.model.records import NamedTuple
 ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
 ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
 LogicalOperator = Literal["and", "or"]
-JUEL_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-"""Texts that JUEL converts to numbers."""
-
-WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
-"""Texts that JUEL converts to whole numbers."""
-
-XPATH_NUMBER = re.compile(r"[ \t\r\n]*-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[ \t\r\n]*")
-"""Texts that XPath converts to numbers."""
-
 MOST_INT = 2**31 - 1
 """The largest number of Java's type `int`."""
 
 Path = tuple[str, ...]
-Scalar = bool | int | float | str | Decimal | None
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+Scalar: TypeAlias = "bool | int | float | str | Decimal | None"
 """A constant; a decimal is a number in a program over exact values."""
 
 
@@ -503,8 +497,7 @@ def constants(tree: Tree) -> Iterator[bool | int | float | str]:
     """Constants in a tree except null: the values at which comparisons change."""
     for node in nodes(tree):
         if isinstance(node, Constant) and node.value is not None:
-            assert not isinstance(node.value, Decimal)
-            yield node.value
+            yield cast("bool | int | float | str", node.value)
         elif isinstance(node, Exact):
             from orgflow_ir.program.feel.boundary import to_json  # in few models
 

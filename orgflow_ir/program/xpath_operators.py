@@ -4,13 +4,14 @@ are those of JavaScript."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from orgflow_ir.program.ecmascript_operators import EcmaScriptRules
 from orgflow_ir.program.methods import define_method
 from orgflow_ir.program.operators import equality_rows, order_rows
-from orgflow_ir.program.syntax import XPATH_NUMBER, Comparison, ComparisonOperator, Operation
+from orgflow_ir.program.syntax import Comparison, ComparisonOperator, Operation
 from orgflow_ir.program.values import (
     is_nothing,
     js_number,
@@ -18,6 +19,9 @@ from orgflow_ir.program.values import (
     to_primitive,
     type_name,
 )
+
+_NUMBER = re.compile(r"[ \t\r\n]*-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[ \t\r\n]*")
+"""Texts that XPath converts to numbers."""
 
 
 class XPathRules(EcmaScriptRules):
@@ -63,7 +67,7 @@ def find_number(value: Any) -> float:
     """A value as a number; not a number (NaN) for a text that is none."""
     if not isinstance(value, str):
         return js_number(to_primitive(value))
-    return float(value) if XPATH_NUMBER.fullmatch(value) else math.nan
+    return float(value) if _NUMBER.fullmatch(value) else math.nan
 
 
 def _compute_number(values: Sequence[Any]) -> float:
