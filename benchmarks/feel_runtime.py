@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from orgflow.backends.javascript.decision_runtime_code import decision_code
-from orgflow.backends.javascript.feel_code import direct_expression
-from orgflow.backends.javascript.feel_runtime_code import feel_expression
+from orgflow.backends.javascript.exact_code import print_inline, print_with_runtime
 from orgflow.backends.javascript.table_code import plain_decision
 from orgflow.frontends.dmn.dmn_reader import DmnError, read_dmn
 
@@ -60,7 +59,7 @@ def causes(tree: structures.Part) -> Iterator[str]:
         yield from inner
     elif isinstance(tree, Variable):
         return
-    elif direct_expression(tree, reading(tree)) is None:
+    elif print_inline(tree, reading(tree)) is None:
         match tree:
             case structures.FunctionCall(Variable((name,))):
                 yield f"{name}(…)"
@@ -157,10 +156,10 @@ def main() -> int:
     for text, path in expressions.items():
         try:
             tree = read_feel(text).body
-            before = feel_expression(tree, reading(tree))
+            before = print_with_runtime(tree, reading(tree))
         except (ConditionError, Unsupported):
             continue
-        short = direct_expression(tree, reading(tree))
+        short = print_inline(tree, reading(tree))
         plain["expressions", short is not None] += 1
         if short is None:
             for cause in list(dict.fromkeys(causes(tree))) or ["the combination of its parts"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orgflow.backends.javascript.exact_code import make_runtime_printer
 from orgflow.backends.javascript.feel_runtime_code import Printer
 from orgflow.backends.javascript.literals import js_string
 
@@ -22,7 +23,7 @@ def decision_code(model: DecisionModel, name: str) -> str:
         Unsupported: the decision or its requirement is not translated; the text gives the reason.
         KeyError: the name does not exist.
     """
-    printer = Printer()
+    printer = make_runtime_printer()
     code, types = _function(printer, model, name)
     body = (
         f"{code}\nconst types = new Map([{types}]);\n"
@@ -40,7 +41,7 @@ def decision_values(model: DecisionModel, name: str, given: str) -> str:
     `given` is code for entries of inputs, `["name", value]`, whose values are the runtime's.
     Errors are those of `decision_code`.
     """
-    printer = Printer()
+    printer = make_runtime_printer()
     printer.temporal = True
     code, _ = _function(printer, model, name)
     return printer.program(f"{code}\nreturn show(decideFor(new Map([{given}])));")

@@ -60,28 +60,13 @@ def print_code(tree: Tree, variable: ReadVariable) -> str:
                 codes.append(print_code(operand, variable))
             return PRINTED[operation.name](codes)
         case Exact():
-            return _print_exact(tree, variable)
+            from orgflow.backends.javascript.exact_code import print_exact  # in few models
+
+            return print_exact(tree, variable)
         case Structure():
             raise TypeError(f"{type(tree).__name__} is a node of programs over exact values only")
         case _:
             assert_never(tree)
-
-
-def _print_exact(tree: Exact, variable: ReadVariable, *, condition: bool = False) -> str:
-    """Code for the value of a FEEL expression, or for whether it is true."""
-    from orgflow.backends.javascript.feel_code import direct_expression
-    from orgflow.backends.javascript.feel_runtime_code import feel_expression
-
-    names = {path[0] for path in tree.paths}
-
-    def read(name: str) -> str | None:
-        return variable((name,)) if name in names else None
-
-    direct = direct_expression(tree.body, read, condition=condition)
-    if direct is not None:
-        return direct
-    code = feel_expression(tree.body, read)
-    return f"({code} === true)" if condition else code
 
 
 # Operations whose operands are known to be something particular.
@@ -107,7 +92,9 @@ def _print_comparison(tree: Apply, variable: ReadVariable) -> str | None:
 def _print_equality(tree: Apply, variable: ReadVariable) -> str | None:
     """As in `_print_comparison`, and whether an expression of FEEL is true."""
     if isinstance(tree.left, Exact) and tree.right == Constant(True):
-        return _print_exact(tree.left, variable, condition=True)
+        from orgflow.backends.javascript.exact_code import print_exact  # in few models
+
+        return print_exact(tree.left, variable, condition=True)
     return _print_comparison(tree, variable)
 
 

@@ -13,6 +13,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from orgflow.backends.javascript import feel_dates as dates
 from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value, call
@@ -24,7 +25,7 @@ from orgflow_ir.program.exact_names import is_logical
 from orgflow_ir.program.feel.patterns import compiled, replacement_parts, rewritten
 from orgflow_ir.program.feel.signatures import SIGNATURES
 from orgflow_ir.program.feel.values import INPUT, Unsupported
-from orgflow_ir.program.feel_operators import BETWEEN, EXACT_LIST, FEEL
+from orgflow_ir.program.feel_operators import EXACT_LIST, FEEL
 from orgflow_ir.program.structures import (
     ContextLiteral,
     Filter,
@@ -40,6 +41,7 @@ from orgflow_ir.program.structures import (
     reads_input,
 )
 from orgflow_ir.program.syntax import (
+    Apply,
     Arithmetic,
     Call,
     Comparison,
@@ -48,11 +50,15 @@ from orgflow_ir.program.syntax import (
     Constant,
     Logical,
     Negative,
+    Node,
     Operation,
     Scalar,
     Tree,
     Variable,
 )
+
+if TYPE_CHECKING:
+    from orgflow.backends.javascript.feel_runtime_code import Printer as RuntimePrinter
 
 _NUMBER_DIGITS = 17
 """As many digits has the shortest decimal of a double at most."""
@@ -116,44 +122,12 @@ _ENDS = frozenset({"exact", "sum", "shown", "nan"}) | TEMPORAL
 _NUMBERS = frozenset({"number", "exact"})
 _OPPOSITE: dict[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _METHODS = {"contains": "includes", "starts with": "startsWith", "ends with": "endsWith"}
-_ASKED = frozenset({*_METHODS, "not", "list contains", "all", "any", "matches"})
-"""Functions whose value is true, false or null."""
-
-_CASES = {"upper case": "toUpperCase", "lower case": "toLowerCase"}
-
 
 HELPER_NAMES = frozenset({*_HELPERS, "one"})
 """Names that no variable has in code with these functions."""
 
 _MOST_CODE = 10_000
 """Maximum number of characters of a value: code contains the code of an operand several times."""
-
-
-def direct_expression(
-    tree: Tree, variable: Callable[[str], str | None], *, condition: bool = False
-) -> str | None:
-    """JavaScript without the runtime whose value is that of an expression, as JSON; `None` if
-    there is none.
-
-    Args:
-        tree: an expression.
-        variable: as in `feel_expression`.
-        condition: the value is whether that of the expression is true.
-    """
-    reads = (variable(one.name) for one in parts(tree) if isinstance(one, Variable))
-    taken = frozenset(word for code in reads if code for word in _NAME.findall(code))
-    printer = Direct(variable, taken)
-    try:
-        code = printer.truth(tree, True, {}) if condition else printer.json(tree, {})
-    except Untranslated:
-        return None
-    written = list(helpers(code))
-    if written:
-        code = "\n".join(["(() => {", *written, f"return {code};", "})()"])
-    # No string holds two closing braces (`js_string`), so a space between two changes nothing.
-    while "}}" in code:
-        code = code.replace("}}", "} }")
-    return code
 
 
 def helpers(code: str) -> Iterator[str]:
@@ -171,17 +145,41 @@ Scope = Mapping[str, Value]
 """Values of the names that an expression defines."""
 
 
+class ExactRow(NamedTuple):
+    """How an operation, or another kind of node, of programs over exact values is printed.
+
+    Args:
+        value: inline code of the value, if there is such a form.
+        truth: inline code of a truth value, if there is such a form; `None` as a result, if the
+            node has none.
+        runtime: code that calls the runtime, in which every node has a form.
+    """
+
+    value: Callable[[Direct, Any, Scope, bool], Value] | None
+    truth: Callable[[Direct, Any, bool, Scope], str | None] | None
+    runtime: Callable[[RuntimePrinter, Any], str]
+
+
+ExactRows = Mapping[str | type[Node], ExactRow]
+"""Rows by the names of operations, and by the kinds of other nodes."""
+
+
 class Direct:
     """Prints expressions.
 
     Args:
+        rows: how each operation and node is printed.
         variable: the code of a variable, or `None` for an unknown name.
         taken: names that no parameter of a function has.
     """
 
     def __init__(
-        self, variable: Callable[[str], str | None], taken: frozenset[str] = frozenset()
+        self,
+        rows: ExactRows,
+        variable: Callable[[str], str | None],
+        taken: frozenset[str] = frozenset(),
     ) -> None:
+        self.rows = rows
         self.variable = variable
         self.taken = taken
         self.numbers = itertools.count(1)
@@ -232,60 +230,96 @@ class Direct:
             return Value(f"({code})", "truth") if self.is_total(tree) else Value(code)
         if dates.is_constant(tree) and self.calls_functions(tree, scope):
             return dates.constant(tree)
-        match tree:
-            case Constant(value):
-                return _literal(value)
-            case Variable((name,)):
-                return self.name(name, scope)
-            case Path(base, name):
-                of = self.value(base, scope)
-                return dates.part(of, name) if of.kind in TEMPORAL else self.part(of, name)
-            case Filter(base, condition):
-                return self.filtered(base, condition, scope)
-            case Negative(_, (Constant(Decimal() as value),)):
-                return _literal(-value)
-            case Arithmetic(operation, (left, right)):
-                sign = operation.sign
-                if sign != "+" or numeric:
-                    one, two = self.value(left, scope, True), self.value(right, scope, True)
-                    if one.kind in TEMPORAL or two.kind in TEMPORAL:
-                        return dates.calculated(sign, one, two)
-                    return self.arithmetic(sign, self.exact(one), self.exact(two))
-                one, two = self.value(left, scope), self.value(right, scope)
-                if one.kind in TEMPORAL or two.kind in TEMPORAL:
-                    return dates.calculated(sign, one, two)
-                if one.kind == "sum" and two.kind in _NUMBERS:
-                    one = self.value(left, scope, True)
-                return self.arithmetic(sign, one, two)
-            case Conditional():
-                (code,), kind = self.nested([tree], scope, "any")
-                return Value(code, kind)
-            case For((Iteration(name, domain, None),), body) if not _reads(body, "partial"):
+        if isinstance(tree, Constant):
+            return _literal(tree.value)
+        if isinstance(tree, Variable):
+            return self.name(tree.name, scope)
+        print_value = self.find_row(tree).value
+        if print_value is None:
+            raise Untranslated
+        return print_value(self, tree, scope, numeric)
+
+    def find_row(self, tree: Tree) -> ExactRow:
+        """The row of an operation or of another kind of node. Raises `KeyError` for an unknown
+        one."""
+        return self.rows[tree.operation.name if isinstance(tree, Apply) else type(tree)]
+
+    def print_path(self, tree: Path, scope: Scope, numeric: bool) -> Value:
+        of = self.value(tree.base, scope)
+        return dates.part(of, tree.name) if of.kind in TEMPORAL else self.part(of, tree.name)
+
+    def print_filter(self, tree: Filter, scope: Scope, numeric: bool) -> Value:
+        return self.filtered(tree.base, tree.condition, scope)
+
+    def print_negative(self, tree: Negative, scope: Scope, numeric: bool) -> Value:
+        number = tree.operand.value if isinstance(tree.operand, Constant) else None
+        if not isinstance(number, Decimal):
+            raise Untranslated
+        return _literal(-number)
+
+    def print_sum(self, tree: Arithmetic, scope: Scope, numeric: bool) -> Value:
+        """`+`, of numbers or texts."""
+        if numeric:
+            return self.print_arithmetic(tree, scope, numeric)
+        one, two = self.value(tree.left, scope), self.value(tree.right, scope)
+        if one.kind in TEMPORAL or two.kind in TEMPORAL:
+            return dates.calculated("+", one, two)
+        if one.kind == "sum" and two.kind in _NUMBERS:
+            one = self.value(tree.left, scope, True)
+        return self.arithmetic("+", one, two)
+
+    def print_arithmetic(self, tree: Arithmetic, scope: Scope, numeric: bool) -> Value:
+        """An operation of numbers, dates or durations."""
+        sign = tree.operation.sign
+        one, two = self.value(tree.left, scope, True), self.value(tree.right, scope, True)
+        if one.kind in TEMPORAL or two.kind in TEMPORAL:
+            return dates.calculated(sign, one, two)
+        return self.arithmetic(sign, self.exact(one), self.exact(two))
+
+    def print_choice(self, tree: Conditional, scope: Scope, numeric: bool) -> Value:
+        (code,), kind = self.nested([tree], scope, "any")
+        return Value(code, kind)
+
+    def print_loop(self, tree: For, scope: Scope, numeric: bool) -> Value:
+        match tree.iterators:
+            case (Iteration(name, domain, None),) if not _reads(tree.body, "partial"):
                 all_of = self.value(domain, scope)
                 inner, element = self.bound(name, scope)
                 guard, listed = self.listed(all_of)
-                (code,), kind = self.nested([body], inner, "list")
+                (code,), kind = self.nested([tree.body], inner, "list")
                 return Value(f"{listed}.map(({element}) => {code})", kind, guard)
-            case FunctionCall(Variable((name,)), arguments, None) if self.is_function(name, scope):
-                return self.called(name, arguments, scope)
-            case Call(operation, items) if operation is EXACT_LIST:
-                codes, kind = self.nested(items, scope, "list")
-                return Value(f"[{', '.join(codes)}]", kind)
-            case ContextLiteral(entries):
-                keys = [entry.key for entry in entries]
-                if any(map(_is_odd, keys)) or len(set(keys)) < len(keys):
-                    raise Untranslated
-                codes, kind, inner = [], "context", dict(scope)
-                for at, entry in enumerate(entries):
-                    (code,), found = self.nested([entry.value], inner, "context")
-                    codes.append(code)
-                    kind = "shown" if found == "shown" else kind
-                    if any(_reads(later.value, entry.key) for later in entries[at + 1 :]):
-                        inner[entry.key] = self.repeated(entry.value, inner)
-                pairs = zip(map(property_name, keys), codes, strict=True)
-                written = ", ".join(f"{key}: {code}" for key, code in pairs)
-                return Value(f"({{ {written} }})" if written else "({})", kind)
         raise Untranslated
+
+    def print_call(self, tree: FunctionCall, scope: Scope, numeric: bool) -> Value:
+        name = tree.function.name if isinstance(tree.function, Variable) else ""
+        if tree.names is not None or not self.is_function(name, scope):
+            raise Untranslated
+        values = [self.value(one, scope) for one in tree.arguments]
+        print_function = FUNCTIONS.get(name)
+        if print_function is None:
+            raise Untranslated
+        return print_function(self, values, tree.arguments, scope)
+
+    def print_list(self, tree: Apply, scope: Scope, numeric: bool) -> Value:
+        codes, kind = self.nested(tree.operands, scope, "list")
+        return Value(f"[{', '.join(codes)}]", kind)
+
+    def print_context(self, tree: ContextLiteral, scope: Scope, numeric: bool) -> Value:
+        keys = [entry.key for entry in tree.entries]
+        if any(map(_is_odd, keys)) or len(set(keys)) < len(keys):
+            raise Untranslated
+        codes: list[str] = []
+        kind: Kind = "context"
+        inner = dict(scope)
+        for at, entry in enumerate(tree.entries):
+            (code,), entry_kind = self.nested([entry.value], inner, "context")
+            codes.append(code)
+            kind = "shown" if entry_kind == "shown" else kind
+            if any(_reads(later.value, entry.key) for later in tree.entries[at + 1 :]):
+                inner[entry.key] = self.repeated(entry.value, inner)
+        pairs = zip(map(property_name, keys), codes, strict=True)
+        written = ", ".join(f"{key}: {code}" for key, code in pairs)
+        return Value(f"({{ {written} }})" if written else "({})", kind)
 
     def repeated(self, tree: Tree, scope: Scope) -> Value:
         """A value whose code is short enough to stand in several places."""
@@ -446,85 +480,6 @@ class Direct:
         code = _bracketed(value.js) if more else value.js
         return " * ".join([code, *["exact(1)"] * more])
 
-    def called(self, name: str, arguments: Sequence[Tree], scope: Scope) -> Value:
-        values = [self.value(one, scope) for one in arguments]
-        match name, values:
-            case "date", [of]:
-                return dates.day_of(of) if of.kind in TEMPORAL else self.read("date", of)
-            case "date and time", [of]:
-                return dates.moment_of(of) if of.kind in TEMPORAL else self.read("moment", of)
-            case "duration", [of] if of.kind not in TEMPORAL:
-                return self.read("duration", of)
-            case "years and months duration", [start, end] if {start.kind, end.kind} <= TEMPORAL:
-                return dates.months_between(start, end)
-            case "day of week", [of] if of.kind in TEMPORAL:
-                return dates.name_of_day(of, "dayOfWeek")
-            case "month of year", [of] if of.kind in TEMPORAL:
-                return dates.name_of_day(of, "monthOfYear")
-            case "day of year", [of] if of.kind in TEMPORAL:
-                day = dates.day_of(of)
-                kind: Kind = "number" if day.sure else "nan"
-                return Value(call("dayOfYear", day.js), kind, simple=True)
-            case "string", [of] if of.kind in TEMPORAL:
-                code = dates.as_json(of)
-                return Value(code, "text", () if of.sure else (f"{code} !== null",), simple=True)
-            case "count", [of]:
-                guards, code = self.listed(of)
-                return Value(f"{code}.length", "number", guards)
-            case "string length", [of]:
-                text = self.text(of)
-                return Value(f"[...{text.js}].length", "number", text.guards)
-            case (("upper case" | "lower case"), [of]):
-                text = self.text(of)
-                return Value(f"{text.js}.{_CASES[name]}()", "text", text.guards)
-            case "string", [Value(kind="any", guards=(), simple=True) as of]:
-                code = _used(of)
-                shown = f'(typeof {code} === "string" ? {code} : show({code}))'
-                return Value(shown, "text", (f"{code} != null",), simple=True)
-            case "modulo", [of, Value(kind="number", guards=(), simple=True) as by]:
-                if of.kind == "any":
-                    of = self.typed(of._replace(js=call("single", _used(of)), loose=""), "number")
-                number = self.exact(of)
-                if by.js == "0" or by.js[0] == "-" or number.factors > 1:
-                    raise Untranslated
-                unit = call("exact", by.js)
-                code = f"({_bracketed(number.js)} % {unit} + {unit}) % {unit}"
-                return number._replace(js=code)
-            case "now", []:
-                return dates.now()
-            case "today", []:
-                return dates.today()
-            case "replace", [of, _, _, *_] if _is_text(arguments[2]):
-                return self.replaced(self.text(of), arguments[1], arguments[2], arguments[3:])
-            case (("substring before" | "substring after"), [of, _]) if _is_text(arguments[1]):
-                return self.divided(self.text(of), values[1].js, after=name == "substring after")
-            case "substring", [of, *_]:
-                return self.cut(self.text(of), [_whole(one) for one in arguments[1:]])
-            case "append", [of, *_] if len(arguments) > 1:
-                guards, code = self.listed(of)
-                codes, kind = self.nested(arguments[1:], scope, "list")
-                return Value(f"[...{code}, {', '.join(codes)}]", kind, guards)
-            case "string join", [of, *others] if len(others) < 2:
-                guards, code = self.listed(of)
-                if others and others[0].kind != "text":
-                    raise Untranslated
-                separator = others[0].js if others else '""'
-                texts = f'{code}.every((one) => one === null || typeof one === "string")'
-                joined = f"{code}.filter((one) => one !== null).join({separator})"
-                return Value(joined, "text", (*guards, texts))
-            case "sum", [of]:
-                code = _used(of)
-                if of.kind != "list" and not of.simple:
-                    raise Untranslated
-                every = f"[].concat({code})"
-                numbers = (
-                    f"{every}.length > 0",
-                    f'{every}.every((one) => typeof one === "number")',
-                )
-                total = f"{every}.map(exact).reduce((a, b) => a + b)"
-                return Value(total, "exact", numbers, factors=1, digits=_NUMBER_DIGITS)
-        raise Untranslated
-
     def read(self, kind: Kind, value: Value) -> Value:
         """The date or moment in a text."""
         if value.kind == "text":
@@ -608,80 +563,72 @@ class Direct:
 
     def truth(self, tree: Tree, wanted: bool, scope: Scope) -> str:
         """A truth value of JavaScript: whether an expression has a truth value."""
-        match tree:
-            case Constant(value) if value is None or isinstance(value, bool):
-                return "true" if value is wanted else "false"
-            case Logical(operation, (left, right)):
-                sign = "&&" if (operation.sign == "and") is wanted else "||"
-                one, two = self.truth(left, wanted, scope), self.truth(right, wanted, scope)
-                return f"({one} {sign} {two})"
-            case Comparison(operation, (left, right)):
-                return self.compared(operation.sign, left, right, wanted, scope)
-            case Call(operation, (value, low, high)) if operation is BETWEEN:
-                return self.truth(_join_ends(value, (">=", low), ("<=", high)), wanted, scope)
-            case In(value, tests):
-                negated = tests.negated is wanted
-                found = [self.test(value, one, not negated, scope) for one in tests.tests]
-                if not found:
-                    raise Untranslated
-                joined = (" && " if negated else " || ").join(found)
-                return joined if len(found) == 1 else f"({joined})"
-            case Conditional(_, (condition, then, otherwise)):
-                test = self.truth(condition, True, scope)
-                one, two = self.truth(then, wanted, scope), self.truth(otherwise, wanted, scope)
-                return f"({test} ? {one} : {two})"
-            case Quantified(word, (Iteration(name, domain, None),), condition):
-                inner, one = self.bound(name, scope)
-                guards, code = self.listed(self.value(domain, scope))
-                method = "some" if (word == "some") is wanted else "every"
-                test = self.truth(condition, wanted, inner)
-                return _all([*guards, f"{code}.{method}(({one}) => {test})"])
-            case FunctionCall(Variable((name,)), arguments, None) if is_truth(tree, scope):
-                return self.asked(name, arguments, wanted, scope)
+        if isinstance(tree, Constant) and (tree.value is None or isinstance(tree.value, bool)):
+            return "true" if tree.value is wanted else "false"
+        if not isinstance(tree, Constant | Variable):
+            print_truth = self.find_row(tree).truth
+            code = None if print_truth is None else print_truth(self, tree, wanted, scope)
+            if code is not None:
+                return code
         if is_truth(tree, scope):
             raise Untranslated
-        found_value = self.value(tree, scope)
-        if found_value.kind == "truth":
-            code = found_value.js
-            return _all([*found_value.guards, code if wanted else f"!{code}"])
-        if found_value.kind != "any":
+        value = self.value(tree, scope)
+        if value.kind == "truth":
+            return _all([*value.guards, value.js if wanted else f"!{value.js}"])
+        if value.kind != "any":
             return "false"
-        test = f"{found_value.short} === {'true' if wanted else 'false'}"
-        return _all([*found_value.guards, test])
+        test = f"{value.short} === {'true' if wanted else 'false'}"
+        return _all([*value.guards, test])
 
-    def asked(self, name: str, arguments: Sequence[Tree], wanted: bool, scope: Scope) -> str:
-        """Calls whose value is true, false or null."""
+    def test_logic(self, tree: Logical, wanted: bool, scope: Scope) -> str:
+        sign = "&&" if (tree.operator == "and") is wanted else "||"
+        one, two = self.truth(tree.left, wanted, scope), self.truth(tree.right, wanted, scope)
+        return f"({one} {sign} {two})"
+
+    def test_comparison(self, tree: Comparison, wanted: bool, scope: Scope) -> str:
+        return self.compared(tree.operation.sign, tree.left, tree.right, wanted, scope)
+
+    def test_between(self, tree: Apply, wanted: bool, scope: Scope) -> str:
+        value, low, high = tree.operands
+        return self.truth(_join_ends(value, (">=", low), ("<=", high)), wanted, scope)
+
+    def test_in(self, tree: In, wanted: bool, scope: Scope) -> str:
+        negated = tree.tests.negated is wanted
+        tests = [self.test(tree.value, one, not negated, scope) for one in tree.tests.tests]
+        if not tests:
+            raise Untranslated
+        joined = (" && " if negated else " || ").join(tests)
+        return joined if len(tests) == 1 else f"({joined})"
+
+    def test_choice(self, tree: Conditional, wanted: bool, scope: Scope) -> str:
+        test = self.truth(tree.condition, True, scope)
+        one, two = self.truth(tree.then, wanted, scope), self.truth(tree.otherwise, wanted, scope)
+        return f"({test} ? {one} : {two})"
+
+    def test_quantified(self, tree: Quantified, wanted: bool, scope: Scope) -> str:
+        match tree.iterators:
+            case (Iteration(name, domain, None),):
+                inner, one = self.bound(name, scope)
+                guards, code = self.listed(self.value(domain, scope))
+                method = "some" if (tree.quantifier == "some") is wanted else "every"
+                test = self.truth(tree.condition, wanted, inner)
+                return _all([*guards, f"{code}.{method}(({one}) => {test})"])
+        raise Untranslated
+
+    def test_call(self, tree: FunctionCall, wanted: bool, scope: Scope) -> str | None:
+        """A call whose value is true, false or null; `None` for another one."""
+        if not is_truth(tree, scope):
+            return None
+        assert isinstance(tree.function, Variable)
+        name = tree.function.name
         if not self.is_function(name, scope):
             raise Untranslated
-        if name == "not" and len(arguments) == 1:
-            return self.truth(arguments[0], not wanted, scope)
-        values = [self.value(one, scope) for one in arguments]
-        no = "" if wanted else "!"
-        match name, values:
-            case (("contains" | "starts with" | "ends with"), [of, by]):
-                one, two = self.text(of), self.text(by)
-                test = f"{no}{one.js}.{_METHODS[name]}({two.js})"
-                return _all([*one.guards, *two.guards, test])
-            case "matches", [of, *_]:
-                one, wanted_pattern = self.text(of), self.pattern(arguments[1:], "u")
-                if wanted_pattern is None:
-                    return "false"
-                return _all([*one.guards, f"{no}{wanted_pattern}.test({one.js})"])
-            case "list contains", [of, element] if element.kind in ("number", "text", "truth"):
-                if element.guards:
-                    raise Untranslated
-                guards, code = self.listed(of)
-                return _all([*guards, f"{no}{code}.includes({element.js})"])
-            case "list contains", [of, element] if element.kind == "any" and not element.guards:
-                guards, code = self.listed(of)
-                test = call("same", "one", _used(element))
-                return _all([*guards, f"{no}{code}.some((one) => {test})"])
-            case (("all" | "any"), [of]):
-                code = f"[].concat({_used(of)})"
-                if (name == "all") is wanted:
-                    return f"{code}.every((one) => one === {'true' if wanted else 'false'})"
-                return f"{code}.includes({'true' if wanted else 'false'})"
-        raise Untranslated
+        if name == "not" and len(tree.arguments) == 1:
+            return self.truth(tree.arguments[0], not wanted, scope)
+        values = [self.value(one, scope) for one in tree.arguments]
+        if name not in TESTS:
+            raise Untranslated
+        return TESTS[name](self, name, values, tree.arguments, wanted)
 
     def compared(self, sign: str, left: Tree, right: Tree, wanted: bool, scope: Scope) -> str:
         one, two = self.value(left, scope), self.value(right, scope)
@@ -837,6 +784,265 @@ class Direct:
         raise Untranslated
 
 
+# -- functions -------------------------------------------------------------------------------------
+
+PrintFunction = Callable[["Direct", Sequence[Value], Sequence[Tree], Scope], Value]
+"""Code for a call, from the values of its arguments and the arguments. Raises `Untranslated`."""
+
+
+def _check_count(values: Sequence[Value], least: int, most: int | None = None) -> None:
+    if not least <= len(values) <= (least if most is None else most):
+        raise Untranslated
+
+
+def _print_day(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1)
+    (of,) = values
+    return dates.day_of(of) if of.kind in TEMPORAL else printer.read("date", of)
+
+
+def _print_moment(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1)
+    (of,) = values
+    return dates.moment_of(of) if of.kind in TEMPORAL else printer.read("moment", of)
+
+
+def _print_duration(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1)
+    if values[0].kind in TEMPORAL:
+        raise Untranslated
+    return printer.read("duration", values[0])
+
+
+def _print_months(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 2)
+    start, end = values
+    if not {start.kind, end.kind} <= TEMPORAL:
+        raise Untranslated
+    return dates.months_between(start, end)
+
+
+def _print_name_of_day(helper: str) -> PrintFunction:
+    def print_name(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+        _check_count(values, 1)
+        if values[0].kind not in TEMPORAL:
+            raise Untranslated
+        return dates.name_of_day(values[0], helper)
+
+    return print_name
+
+
+def _print_day_of_year(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1)
+    if values[0].kind not in TEMPORAL:
+        raise Untranslated
+    day = dates.day_of(values[0])
+    return Value(call("dayOfYear", day.js), "number" if day.sure else "nan", simple=True)
+
+
+def _print_string(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1)
+    (of,) = values
+    if of.kind in TEMPORAL:
+        code = dates.as_json(of)
+        return Value(code, "text", () if of.sure else (f"{code} !== null",), simple=True)
+    if of.kind != "any" or of.guards or not of.simple:
+        raise Untranslated
+    code = _used(of)
+    shown = f'(typeof {code} === "string" ? {code} : show({code}))'
+    return Value(shown, "text", (f"{code} != null",), simple=True)
+
+
+def _print_count(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1)
+    guards, code = printer.listed(values[0])
+    return Value(f"{code}.length", "number", guards)
+
+
+def _print_string_length(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1)
+    text = printer.text(values[0])
+    return Value(f"[...{text.js}].length", "number", text.guards)
+
+
+def _print_case(method: str) -> PrintFunction:
+    def print_text(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+        _check_count(values, 1)
+        text = printer.text(values[0])
+        return Value(f"{text.js}.{method}()", "text", text.guards)
+
+    return print_text
+
+
+def _print_modulo(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 2)
+    of, by = values
+    if by.kind != "number" or by.guards or not by.simple:
+        raise Untranslated
+    if of.kind == "any":
+        of = printer.typed(of._replace(js=call("single", _used(of)), loose=""), "number")
+    number = printer.exact(of)
+    if by.js == "0" or by.js[0] == "-" or number.factors > 1:
+        raise Untranslated
+    unit = call("exact", by.js)
+    return number._replace(js=f"({_bracketed(number.js)} % {unit} + {unit}) % {unit}")
+
+
+def _print_clock(read: Callable[[], Value]) -> PrintFunction:
+    def print_time(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+        _check_count(values, 0)
+        return read()
+
+    return print_time
+
+
+def _print_replace(
+    printer: Direct, values: Sequence[Value], arguments: Sequence[Tree], scope: Scope
+) -> Value:
+    if len(values) < 3 or not _is_text(arguments[2]):
+        raise Untranslated
+    return printer.replaced(printer.text(values[0]), arguments[1], arguments[2], arguments[3:])
+
+
+def _print_divided(*, after: bool) -> PrintFunction:
+    def print_text(
+        printer: Direct, values: Sequence[Value], arguments: Sequence[Tree], scope: Scope
+    ) -> Value:
+        _check_count(values, 2)
+        if not _is_text(arguments[1]):
+            raise Untranslated
+        return printer.divided(printer.text(values[0]), values[1].js, after=after)
+
+    return print_text
+
+
+def _print_substring(
+    printer: Direct, values: Sequence[Value], arguments: Sequence[Tree], scope: Scope
+) -> Value:
+    if not values:
+        raise Untranslated
+    return printer.cut(printer.text(values[0]), [_whole(one) for one in arguments[1:]])
+
+
+def _print_append(
+    printer: Direct, values: Sequence[Value], arguments: Sequence[Tree], scope: Scope
+) -> Value:
+    if len(values) < 2:
+        raise Untranslated
+    guards, code = printer.listed(values[0])
+    codes, kind = printer.nested(arguments[1:], scope, "list")
+    return Value(f"[...{code}, {', '.join(codes)}]", kind, guards)
+
+
+def _print_string_join(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1, 2)
+    of, *others = values
+    guards, code = printer.listed(of)
+    if others and others[0].kind != "text":
+        raise Untranslated
+    separator = others[0].js if others else '""'
+    texts = f'{code}.every((one) => one === null || typeof one === "string")'
+    joined = f"{code}.filter((one) => one !== null).join({separator})"
+    return Value(joined, "text", (*guards, texts))
+
+
+def _print_total(printer: Direct, values: Sequence[Value], *_: object) -> Value:
+    _check_count(values, 1)
+    (of,) = values
+    code = _used(of)
+    if of.kind != "list" and not of.simple:
+        raise Untranslated
+    every = f"[].concat({code})"
+    numbers = f"{every}.length > 0", f'{every}.every((one) => typeof one === "number")'
+    total = f"{every}.map(exact).reduce((a, b) => a + b)"
+    return Value(total, "exact", numbers, factors=1, digits=_NUMBER_DIGITS)
+
+
+FUNCTIONS: Final[Mapping[str, PrintFunction]] = {
+    "date": _print_day,
+    "date and time": _print_moment,
+    "duration": _print_duration,
+    "years and months duration": _print_months,
+    "day of week": _print_name_of_day("dayOfWeek"),
+    "month of year": _print_name_of_day("monthOfYear"),
+    "day of year": _print_day_of_year,
+    "string": _print_string,
+    "count": _print_count,
+    "string length": _print_string_length,
+    "upper case": _print_case("toUpperCase"),
+    "lower case": _print_case("toLowerCase"),
+    "modulo": _print_modulo,
+    "now": _print_clock(dates.now),
+    "today": _print_clock(dates.today),
+    "replace": _print_replace,
+    "substring before": _print_divided(after=False),
+    "substring after": _print_divided(after=True),
+    "substring": _print_substring,
+    "append": _print_append,
+    "string join": _print_string_join,
+    "sum": _print_total,
+}
+"""Built-in functions with inline code; the others are called in the runtime."""
+
+PrintTest = Callable[["Direct", str, Sequence[Value], Sequence[Tree], bool], str]
+"""Code for whether a call, by its name, has a truth value. Raises `Untranslated`."""
+
+
+def _test_text(
+    printer: Direct, name: str, values: Sequence[Value], arguments: Sequence[Tree], wanted: bool
+) -> str:
+    _check_count(values, 2)
+    one, two = map(printer.text, values)
+    no = "" if wanted else "!"
+    return _all([*one.guards, *two.guards, f"{no}{one.js}.{_METHODS[name]}({two.js})"])
+
+
+def _test_pattern(
+    printer: Direct, name: str, values: Sequence[Value], arguments: Sequence[Tree], wanted: bool
+) -> str:
+    if not values:
+        raise Untranslated
+    text, pattern = printer.text(values[0]), printer.pattern(arguments[1:], "u")
+    if pattern is None:
+        return "false"
+    return _all([*text.guards, f"{'' if wanted else '!'}{pattern}.test({text.js})"])
+
+
+def _test_element(
+    printer: Direct, name: str, values: Sequence[Value], arguments: Sequence[Tree], wanted: bool
+) -> str:
+    _check_count(values, 2)
+    of, element = values
+    if element.guards or element.kind not in ("number", "text", "truth", "any"):
+        raise Untranslated
+    guards, code = printer.listed(of)
+    no = "" if wanted else "!"
+    if element.kind == "any":
+        test = call("same", "one", _used(element))
+        return _all([*guards, f"{no}{code}.some((one) => {test})"])
+    return _all([*guards, f"{no}{code}.includes({element.js})"])
+
+
+def _test_all(
+    printer: Direct, name: str, values: Sequence[Value], arguments: Sequence[Tree], wanted: bool
+) -> str:
+    _check_count(values, 1)
+    code, truth = f"[].concat({_used(values[0])})", "true" if wanted else "false"
+    if (name == "all") is wanted:
+        return f"{code}.every((one) => one === {truth})"
+    return f"{code}.includes({truth})"
+
+
+TESTS: Final[Mapping[str, PrintTest]] = {
+    **dict.fromkeys(_METHODS, _test_text),
+    "matches": _test_pattern,
+    "list contains": _test_element,
+    "all": _test_all,
+    "any": _test_all,
+}
+"""Functions whose value is true, false or null, besides `not`."""
+
+
 _EQUAL = FEEL.comparison["=="]
 
 
@@ -886,7 +1092,8 @@ def is_truth(tree: Tree, scope: Scope) -> bool:
         return is_truth(tree.then, scope) and is_truth(tree.otherwise, scope)
     if isinstance(tree, FunctionCall):
         name = tree.function.name if isinstance(tree.function, Variable) else ""
-        return name in _ASKED and name not in scope and tree.names is None
+        known = name == "not" or name in TESTS
+        return known and name not in scope and tree.names is None
     return is_logical(tree)
 
 

@@ -11,8 +11,8 @@ from their digits. Expressions without a translation raise `Unsupported`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, assert_never
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, assert_never
 
 from orgflow.backends.javascript.feel_runtime import runtime
 from orgflow.backends.javascript.literals import js_string
@@ -27,20 +27,15 @@ from orgflow_ir.program.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.program.feel.values import Unsupported, unconstrained
+from orgflow_ir.program.feel.values import Unsupported
 from orgflow_ir.program.structures import (
     AtLiteral,
-    Coerced,
     ContextLiteral,
     DecisionTable,
-    Filter,
     For,
     FunctionCall,
     FunctionDefinition,
-    In,
-    InstanceOf,
     Iteration,
-    Path,
     Quantified,
     RangeLiteral,
     TableInput,
@@ -53,13 +48,18 @@ from orgflow_ir.program.structures import (
 )
 from orgflow_ir.program.syntax import (
     Apply,
+    Comparison,
     Constant,
     Exact,
+    Operation,
     Scalar,
     Structure,
     Tree,
     Variable,
 )
+
+if TYPE_CHECKING:
+    from orgflow.backends.javascript.feel_code import ExactRows
 
 _TEMPORAL_TYPES = frozenset(
     {
@@ -74,32 +74,15 @@ _TEMPORAL_FUNCTIONS = frozenset(
 )  # fmt: skip
 
 
-def feel_expression(tree: Tree, variable: Callable[[str], str | None]) -> str:
-    """JavaScript whose value is that of an expression, as JSON: one expression, which may be
-    between `{{` and `}}`.
+class Printer:
+    """Prints trees; collects the types and built-in functions that several share.
 
     Args:
-        tree: an expression.
-        variable: the code that reads a variable as JSON, or `None` for an unknown name.
-
-    Raises:
-        Unsupported: the expression contains something that is not translated.
+        rows: how each operation and node is printed.
     """
-    printer = Printer()
-    code = printer.tree(tree)
-    entries = []
-    for name in dict.fromkeys(p.name for p in parts(tree) if isinstance(p, Variable)):
-        read = variable(name)
-        if read is not None:
-            entries.append(f"[{js_string(name)}, input({read})]")
-    body = f"const s = scope([{', '.join(entries)}], null);\nreturn output({code});"
-    return f"(() => {{\n{printer.program(body)}\n}})()"
 
-
-class Printer:
-    """Prints trees; collects the types and built-in functions that several share."""
-
-    def __init__(self) -> None:
+    def __init__(self, rows: ExactRows) -> None:
+        self.rows = rows
         self.temporal = self.ranges = False
         self.types: dict[Type, tuple[str, str]] = {}
         self.functions: dict[str, tuple[str, str]] = {}
@@ -120,17 +103,17 @@ class Printer:
 
     def tree(self, tree: Tree) -> str:
         """Code for an expression; it may use the scope `s`. Raises `KeyError` for an operation or a
-        kind of node that has no row in `OPERATIONS` or `STRUCTURES`."""
+        kind of node without a row."""
         match tree:
             case Constant(value):
                 return self.literal(value)
             case Variable((name,)):
                 known = f", {self.function(name)}" if name in SIGNATURES else ""
                 return f"get(s, {js_string(name)}{known})"
-            case Apply(operation, operands):
-                return OPERATIONS[operation.name](*map(self.tree, operands))
+            case Apply(operation):
+                return self.rows[operation.name].runtime(self, tree)
             case Structure():
-                return STRUCTURES[type(tree)](self, tree)
+                return self.rows[type(tree)].runtime(self, tree)
             case Exact(body):
                 return self.tree(body)
             case Variable():
@@ -214,7 +197,7 @@ class Printer:
     def test(self, test: UnaryTest) -> str:
         operand = self.tree(test.operand)
         if test.operator is not None:
-            return OPERATIONS[test.operator.name]("v", operand)
+            return compare_code(test.operator, "v", operand)
         if test.operand == Constant(None):
             return 'cmp("=", v, null)'
         return f"truth({operand})" if reads_input(test.operand) else f"isIn(v, {operand})"
@@ -298,51 +281,10 @@ class Printer:
         return self.functions[name][0]
 
 
-Print = Callable[..., str]
-"""The code of an operation, from the codes of its operands."""
-
-
-def _call_with_sign(function: str, sign: str) -> Print:
-    return lambda left, right: f'{function}("{sign}", {left}, {right})'
-
-
-OPERATIONS: Final[Mapping[str, Print]] = {
-    **{f"feel {sign}": _call_with_sign("cmp", sign) for sign in ("!=", "<", "<=", ">", ">=")},
-    "feel ==": _call_with_sign("cmp", "="),
-    **{f"feel {sign}": _call_with_sign("calc", sign) for sign in ("+", "-", "*", "/", "**")},
-    "feel negative": lambda operand: f"neg({operand})",
-    "feel and": lambda left, right: f"both({left}, {right})",
-    "feel or": lambda left, right: f"either({left}, {right})",
-    "feel choice": lambda condition, then, otherwise: (
-        f"({condition} === true ? {then} : {otherwise})"
-    ),
-    "between": lambda value, low, high: (
-        f'((v) => both(cmp(">=", v, {low}), cmp("<=", v, {high})))({value})'
-    ),
-    "exact list": lambda *items: f"[{', '.join(items)}]",
-}
-"""The functions of the runtime for operations, by their names."""
-
-STRUCTURES: Final[Mapping[type[Structure], Callable[[Printer, Any], str]]] = {
-    AtLiteral: Printer.at_literal,
-    Path: lambda printer, tree: f"path({printer.tree(tree.base)}, {js_string(tree.name)})",
-    Filter: lambda printer, tree: (
-        f"filter({printer.tree(tree.base)}, {printer.later(tree.condition)}, s)"
-    ),
-    In: lambda printer, tree: f"({printer.tests(tree.tests)})({printer.tree(tree.value)}, s)",
-    InstanceOf: lambda printer, tree: (
-        f"instanceOf({printer.tree(tree.value)}, {printer.type(unconstrained(tree.type))})"
-    ),
-    For: Printer.loop,
-    Quantified: Printer.quantified,
-    FunctionDefinition: Printer.definition,
-    FunctionCall: Printer.call,
-    ContextLiteral: Printer.context,
-    RangeLiteral: Printer.range,
-    Coerced: lambda printer, tree: f"coerce({printer.tree(tree.value)}, {printer.type(tree.type)})",
-    DecisionTable: lambda printer, tree: f"decide({printer.table(tree)}, s)",
-}
-"""The code of other nodes, by their kind."""
+def compare_code(operation: Operation[Comparison], left: str, right: str) -> str:
+    """The comparison of two values."""
+    sign = "=" if operation.sign == "==" else operation.sign
+    return f'cmp("{sign}", {left}, {right})'
 
 
 def _signature(signature: Signature) -> str:

@@ -31,6 +31,7 @@ from decimal import Decimal
 from typing import Final
 
 from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value
+from orgflow.backends.javascript.exact_code import ROWS
 from orgflow.backends.javascript.feel_code import HELPER_NAMES, Direct, Scope, helpers, is_truth
 from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
@@ -266,7 +267,7 @@ class _Plain:
                 raise
         del self.body[before[0] :]
         self.helpers, self.taken = before[1], before[2]
-        direct = Direct(lambda _: None, frozenset(self.taken))
+        direct = Direct(ROWS, lambda _: None, frozenset(self.taken))
         inner = {**scope, INPUT: self.column_value(column, direct, scope)}
         tests = [*cells, *([] if column.allowed is None else [column.allowed])]
         found = [
@@ -451,7 +452,7 @@ class _Plain:
 
     def expression(self, tree: Tree, of: Type | None, scope: Scope, *, last: bool) -> str:
         """The value of an expression of a type, as JSON; unless `last`, one that is not rounded."""
-        direct = Direct(lambda _: None, frozenset(self.taken))
+        direct = Direct(ROWS, lambda _: None, frozenset(self.taken))
         code = direct.json(tree, scope)
         if direct.shown and not last:
             raise _NotPlain

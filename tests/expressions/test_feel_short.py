@@ -13,8 +13,8 @@ import pytest
 from dmn_kit import run_javascript
 from engine_fixture import START, flow, reads
 from feel_random import plain_expression
+from orgflow.backends.javascript.exact_code import print_inline
 from orgflow.backends.javascript.expression_code import to_js
-from orgflow.backends.javascript.feel_code import direct_expression
 from orgflow.backends.n8n.emit.decisions import on_item
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_parameter
@@ -259,7 +259,7 @@ def _directly(text: str, condition: bool) -> str:
     def read(name: str) -> str | None:
         return on_item((name,)) if name in ("a", "b") else None
 
-    return direct_expression(read_feel(text).body, read, condition=condition) or ""
+    return print_inline(read_feel(text).body, read, condition=condition) or ""
 
 
 @pytest.mark.parametrize("condition", [True, False])

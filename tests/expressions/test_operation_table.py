@@ -8,18 +8,24 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import pytest
-from orgflow.backends.javascript import operand_checks
+from orgflow.backends.javascript import exact_code, operand_checks
 from orgflow.backends.javascript.expression_code import ONLY_INSIDE, PRINTED, SPECIAL, to_js
+from orgflow.backends.javascript.feel_code import FUNCTIONS, TESTS
 
 import orgflow_ir.program
 from orgflow_ir.program import requirements
 from orgflow_ir.program.demands import demands
 from orgflow_ir.program.ecmascript_operators import LOOSE
 from orgflow_ir.program.evaluator import evaluate
+from orgflow_ir.program.feel.signatures import SIGNATURES
+from orgflow_ir.program.feel_operators import BETWEEN, EXACT_LIST, FEEL, POWER
 from orgflow_ir.program.java_operators import JavaRules
 from orgflow_ir.program.methods import define_method
 from orgflow_ir.program.operators import OperatorRules, Operators
+from orgflow_ir.program.structure_evaluation import STRUCTURES
+from orgflow_ir.program.structure_evaluation import evaluate as evaluate_exactly
 from orgflow_ir.program.syntax import (
+    NOWHERE,
     OPERATIONS,
     Call,
     Comparison,
@@ -28,6 +34,8 @@ from orgflow_ir.program.syntax import (
     Method,
     Operation,
     Requirement,
+    Span,
+    Structure,
     Tree,
     Variable,
     as_javascript,
@@ -175,3 +183,49 @@ def test_a_language_that_leaves_a_stage_out_is_an_error(left_out: str) -> None:
     incomplete = type("Incomplete", (OperatorRules,), {**names, "name": "incomplete"})
     with pytest.raises(TypeError, match=left_out):
         Operators(incomplete())
+
+
+# -- programs over exact values --------------------------------------------------------------------
+
+KINDS = sorted(Structure.__subclasses__(), key=lambda kind: kind.__name__)
+EXACT = [
+    *FEEL.comparison.values(), *FEEL.logic.values(), FEEL.negative, FEEL.choice, POWER, BETWEEN,
+    EXACT_LIST, *(row for sign, row in FEEL.arithmetic.items() if sign != "%"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_node_is_evaluated_and_printed(kind: type[Structure]) -> None:
+    assert kind in STRUCTURES
+    assert kind in exact_code.ROWS
+
+
+@pytest.mark.parametrize("operation", EXACT, ids=repr)
+def test_every_operation_of_exact_programs_is_printed(operation: Operation[Any]) -> None:
+    assert operation.name in exact_code.ROWS
+
+
+def test_a_printed_row_is_an_operation_or_a_kind_of_node() -> None:
+    assert exact_code.ROWS.keys() == {*KINDS, *(operation.name for operation in EXACT)}
+
+
+def test_inline_functions_are_functions_of_feel() -> None:
+    assert {*FUNCTIONS, *TESTS} <= SIGNATURES.keys()
+    assert FUNCTIONS.keys().isdisjoint(TESTS)
+
+
+def test_an_unknown_operation_or_kind_of_node_is_an_error_of_every_printer() -> None:
+    class Toy(Structure):
+        span: Span = NOWHERE
+
+    toy = define_method("toy", compute=lambda tree, value: 5)
+    for tree, name in ((Toy(), "Toy"), (toy(A), "toy")):
+        with pytest.raises(KeyError, match=name):
+            exact_code.print_inline(tree, lambda name: name)
+        with pytest.raises(KeyError, match=name):
+            exact_code.print_with_runtime(tree, lambda name: name)
+    with pytest.raises(KeyError, match="Toy"):
+        evaluate_exactly(Toy(), {})
+    with pytest.raises(TypeError, match="Toy"):
+        evaluate(Toy(), {})
+    assert evaluate_exactly(toy(A), {}) == 5

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from dmn_kit import run_javascript
-from orgflow.backends.javascript.feel_runtime_code import Printer
+from orgflow.backends.javascript.exact_code import make_runtime_printer
 
 from orgflow_ir.languages.feel.parser import parse_expression
 from orgflow_ir.program.feel.conversion_functions import text_of
@@ -144,7 +144,7 @@ def differences(texts: Sequence[str]) -> tuple[list[str], int]:
     expected: list[tuple[str, str | None]] = []
     for text in texts:
         tree = parse_expression(text, VALUES)
-        printer = Printer()
+        printer = make_runtime_printer()
         code = printer.tree(tree)
         entries = ", ".join(
             f'["{name}", ((s) => {printer.tree(parse_expression(value))})(null)]'

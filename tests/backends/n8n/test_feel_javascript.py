@@ -15,8 +15,8 @@ from dmn_kit import case_program, read_suite, run_javascript, suite_folders, sui
 from engine_fixture import START, flow, node, reads
 from feel_random import VALUES, differences, expression
 from orgflow.backends.javascript.decision_runtime_code import decision_code
+from orgflow.backends.javascript.exact_code import print_with_runtime
 from orgflow.backends.javascript.feel_runtime import _blocks, definitions
-from orgflow.backends.javascript.feel_runtime_code import feel_expression
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.frontends.dmn.dmn_reader import read_dmn
@@ -39,7 +39,7 @@ def sampled_suites(kit: Path) -> list[Path]:
 def compiled(text: str, *names: str) -> str:
     """The translation of an expression whose variables are properties of the item."""
     tree = parse_expression(text, names)
-    return feel_expression(tree, lambda n: f"$json[{json.dumps(n)}]" if n in names else None)
+    return print_with_runtime(tree, lambda n: f"$json[{json.dumps(n)}]" if n in names else None)
 
 
 def in_node(texts: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def test_no_text_of_a_source_becomes_code() -> None:
     codes = {text: compiled(json.dumps(text, ensure_ascii=False)) for text in texts[:1] + texts[2:]}
     assert list(in_node(codes, {}).values()) == list(codes)
     tree = parse_expression('{"); process.exit(1); (": 1}')
-    assert in_node({"a": feel_expression(tree, lambda _: None)}, {})["a"] == {
+    assert in_node({"a": print_with_runtime(tree, lambda _: None)}, {})["a"] == {
         "); process.exit(1); (": 1
     }
 
@@ -240,7 +240,7 @@ def test_every_function_has_an_implementation() -> None:
 def test_what_is_not_translated_is_refused() -> None:
     tree = parse_expression('function(x) external {java: {class: "a", method signature: "b()"}}')
     with pytest.raises(Unsupported, match="an external function"):
-        feel_expression(tree, lambda _: None)
+        print_with_runtime(tree, lambda _: None)
 
 
 def test_a_number_that_json_does_not_have_is_an_error() -> None:
@@ -264,6 +264,7 @@ def test_a_compile_without_decisions_loads_nothing_of_them(model: str) -> None:
         "rooms = ('orgflow_ir.languages.feel.', 'orgflow_ir.decisions', "
         "'orgflow_ir.program.feel.', 'orgflow_ir.program.structure', 'orgflow_ir.program.exact_', "
         "'orgflow.backends.javascript.feel', 'orgflow.backends.javascript.decision', "
+        "'orgflow.backends.javascript.exact_code', "
         "'orgflow.frontends.dmn.', 'zoneinfo')\n"
         "registered = {'orgflow.frontends.dmn.' + n for n in ('frontend', 'names', 'rules')}\n"
         "print([n for n in sys.modules if n.startswith(rooms) and n not in registered])"

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 import pytest
 from dmn_kit import Case, read_suite, run_javascript, suite_folders
 from orgflow.backends.javascript.decision_runtime_code import decision_code
-from orgflow.backends.javascript.feel_code import direct_expression
+from orgflow.backends.javascript.exact_code import print_inline
 from orgflow.backends.javascript.table_code import plain_decision
 from orgflow.frontends.dmn.dmn_reader import read_dmn
 from seeds import seeds
@@ -490,7 +490,7 @@ def test_a_variable_hides_the_function_of_its_name() -> None:
 
     for text in ('date("2024-01-01")', "count(date)", 'contains("a", "b")', "date * 2"):
         tree = read_feel(text).body
-        code = direct_expression(tree, read)
+        code = print_inline(tree, read)
         assert (code is None) is (text != "date * 2"), text
 
 
