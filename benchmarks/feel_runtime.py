@@ -34,6 +34,7 @@ from orgflow_ir.program.syntax import (
     ConditionError,
     Constant,
     Negative,
+    Structure,
     Tree,
     Variable,
 )
@@ -53,9 +54,7 @@ def reading(tree: structures.Part) -> Callable[[str], str | None]:
 def causes(tree: structures.Part) -> Iterator[str]:
     """The smallest parts of an expression that have no plain translation."""
     inner = [cause for child in structures.children(tree) for cause in causes(child)]
-    if inner or isinstance(
-        tree, structures.UnaryTest | structures.UnaryTests | structures.Iteration
-    ):
+    if inner or not isinstance(tree, Constant | Variable | Apply | Structure):  # no value
         yield from inner
     elif isinstance(tree, Variable):
         return

@@ -37,6 +37,7 @@ MODULES = {
     "analysis.expressions.feel.boundary": "program.feel.boundary",
     "analysis.expressions.feel.calendar": "program.feel.calendar",
     "analysis.expressions.feel.evaluator": "program.structure_evaluation",
+    "analysis.expressions.feel.functions": "program.feel",
     "analysis.expressions.feel.functions.contexts": "program.feel.context_functions",
     "analysis.expressions.feel.functions.conversions": "program.feel.conversion_functions",
     "analysis.expressions.feel.functions.lists": "program.feel.list_functions",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from types import FrameType
@@ -15,6 +16,7 @@ from orgflow import compiler
 
 from orgflow_ir.gaps import find
 from orgflow_ir.languages import recognise
+from orgflow_ir.languages.feel import reading
 from orgflow_ir.lowering import undoing
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
@@ -81,6 +83,23 @@ def test_each_condition_is_parsed_once(monkeypatch: pytest.MonkeyPatch, target: 
 
     monkeypatch.setattr(recognise.Recognised, "parse", count_parse)
     compile_text(decisions_model(90), target)
+    assert len(parsed) == 20
+    assert set(parsed.values()) == {1}
+
+
+@pytest.mark.parametrize("target", ["n8n", "asl"])
+def test_each_condition_of_feel_is_parsed_once(
+    monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    parsed: Counter[str] = Counter()
+    parse = reading.parse_expression
+
+    def count_parse(code: str, *names: object, **options: object) -> object:
+        parsed[code] += 1
+        return parse(code, *names, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reading, "parse_expression", count_parse)
+    compile_text(re.sub(r"[$]\{(.*?)\}", r"= \1 or count(d) = 1", decisions_model(90)), target)
     assert len(parsed) == 20
     assert set(parsed.values()) == {1}
 

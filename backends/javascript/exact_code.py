@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from orgflow.backends.javascript.code_values import Untranslated
-from orgflow.backends.javascript.feel_code import Direct, ExactRow, ExactRows, helpers
+from orgflow.backends.javascript.feel_code import Direct, ExactRow, ExactRows, list_helpers
 from orgflow.backends.javascript.feel_runtime_code import Printer as RuntimePrinter
 from orgflow.backends.javascript.feel_runtime_code import compare_code
 from orgflow.backends.javascript.literals import js_string
@@ -83,7 +83,7 @@ def print_inline(
         code = printer.truth(tree, True, {}) if condition else printer.json(tree, {})
     except Untranslated:
         return None
-    written = list(helpers(code))
+    written = list(list_helpers(code))
     if written:
         code = "\n".join(["(() => {", *written, f"return {code};", "})()"])
     # No string holds two closing braces (`js_string`), so a space between two changes nothing.

@@ -130,7 +130,7 @@ _MOST_CODE = 10_000
 """Maximum number of characters of a value: code contains the code of an operand several times."""
 
 
-def helpers(code: str) -> Iterator[str]:
+def list_helpers(code: str) -> Iterator[str]:
     """Definitions of the functions that code calls, in order."""
     called: set[str] = set()
     pending = [code]
@@ -231,7 +231,7 @@ class Direct:
         if dates.is_constant(tree) and self.calls_functions(tree, scope):
             return dates.constant(tree)
         if isinstance(tree, Constant):
-            return _literal(tree.value)
+            return _print_literal(tree.value)
         if isinstance(tree, Variable):
             return self.name(tree.name, scope)
         print_value = self.find_row(tree).value
@@ -255,7 +255,7 @@ class Direct:
         number = tree.operand.value if isinstance(tree.operand, Constant) else None
         if not isinstance(number, Decimal):
             raise Untranslated
-        return _literal(-number)
+        return _print_literal(-number)
 
     def print_sum(self, tree: Arithmetic, scope: Scope, numeric: bool) -> Value:
         """`+`, of numbers or texts."""
@@ -282,7 +282,7 @@ class Direct:
 
     def print_loop(self, tree: For, scope: Scope, numeric: bool) -> Value:
         match tree.iterators:
-            case (Iteration(name, domain, None),) if not _reads(tree.body, "partial"):
+            case (Iteration(name, domain, None),) if not _reads_name(tree.body, "partial"):
                 all_of = self.value(domain, scope)
                 inner, element = self.bound(name, scope)
                 guard, listed = self.listed(all_of)
@@ -315,7 +315,7 @@ class Direct:
             (code,), entry_kind = self.nested([entry.value], inner, "context")
             codes.append(code)
             kind = "shown" if entry_kind == "shown" else kind
-            if any(_reads(later.value, entry.key) for later in tree.entries[at + 1 :]):
+            if any(_reads_name(later.value, entry.key) for later in tree.entries[at + 1 :]):
                 inner[entry.key] = self.repeated(entry.value, inner)
         pairs = zip(map(property_name, keys), codes, strict=True)
         written = ", ".join(f"{key}: {code}" for key, code in pairs)
@@ -371,12 +371,12 @@ class Direct:
         of = self.value(base, scope)
         if of.guards or of.kind not in ("any", "list"):
             raise Untranslated
-        number = _whole(condition)
+        number = _find_whole(condition)
         if number is not None:
             if number == 0:
                 return Value("null", "null")
             at = f"[{number - 1}]" if number > 0 else f".at({number})"
-            return Value(f"[].concat({_used(of)}){at}", simple=of.simple)
+            return Value(f"[].concat({_require_plain(of)}){at}", simple=of.simple)
         if not is_truth(condition, scope):
             raise Untranslated
         one = self.new_name()
@@ -388,18 +388,18 @@ class Direct:
                 continue
             if _is_odd(name):
                 raise Untranslated
-            outer = one if name == "item" else _used(self.name(name, scope))
+            outer = one if name == "item" else _require_plain(self.name(name, scope))
             key = property_name(name)
             code = property_of(f"({{ {key}: {outer}, ...{one} }})", name)
             inner[name] = Value(code, simple=True)
         test = self.truth(condition, True, inner)
-        return Value(f"[].concat({_used(of)} ?? []).filter(({one}) => {test})", "list")
+        return Value(f"[].concat({_require_plain(of)} ?? []).filter(({one}) => {test})", "list")
 
     def listed(self, value: Value) -> tuple[tuple[str, ...], str]:
         """A value as a list, and the guards that it is not null."""
         if value.kind == "list":
             return value.guards, value.js
-        code = _used(value)
+        code = _require_plain(value)
         if value.kind != "any" or not value.simple:
             raise Untranslated
         return (f"{code} != null",), f"[].concat({code})"
@@ -439,19 +439,19 @@ class Direct:
             factors = max(one.factors, two.factors)
             first, second = self.raised(one, factors), self.raised(two, factors)
             if not _CONSTANT.fullmatch(two.js):
-                guards = (*guards, f"{_bracketed(second)} !== 0n")
+                guards = (*guards, f"{_bracket_code(second)} !== 0n")
             digits = _FEEL_DIGITS + 1
             return Value(call("quotient", first, second), "exact", guards, factors=1, digits=digits)
         if sign == "*":
             factors, digits = one.factors + two.factors, one.digits + two.digits
             if digits > _FEEL_DIGITS:
                 raise Untranslated
-            code = " * ".join(_bracketed(c.js) for c in (one, two))
+            code = " * ".join(_bracket_code(c.js) for c in (one, two))
             return Value(code, "exact", guards, factors=factors, digits=digits)
         factors = max(one.factors, two.factors)
         first, second = self.raised(one, factors), self.raised(two, factors)
         if sign == "-":
-            second = _bracketed(second)
+            second = _bracket_code(second)
         digits = max(one.digits, two.digits)
         return Value(f"{first} {sign} {second}", "exact", guards, factors=factors, digits=digits)
 
@@ -477,7 +477,7 @@ class Direct:
     def raised(self, value: Value, factors: int) -> str:
         """An exact number in the unit of a product of several factors."""
         more = factors - value.factors
-        code = _bracketed(value.js) if more else value.js
+        code = _bracket_code(value.js) if more else value.js
         return " * ".join([code, *["exact(1)"] * more])
 
     def read(self, kind: Kind, value: Value) -> Value:
@@ -485,7 +485,7 @@ class Direct:
         if value.kind == "text":
             guards = " && ".join(value.guards)
             return dates.of_text(kind, f"({guards} ? {value.js} : null)" if guards else value.js)
-        return dates.of_text(kind, call("single", _used(value)))
+        return dates.of_text(kind, call("single", _require_plain(value)))
 
     def text(self, value: Value) -> Value:
         """The argument of a function of texts."""
@@ -516,7 +516,7 @@ class Direct:
 
     def pattern(self, arguments: Sequence[Tree], how: str) -> str | None:
         """A regular expression with these flags and those of the call; `None` if it is none."""
-        source, flags = _pattern(arguments)
+        source, flags = _find_pattern(arguments)
         try:
             if compiled(source, flags) is None:
                 return None
@@ -532,7 +532,7 @@ class Direct:
         arguments = (source, *flags)
         code, found = self.pattern(arguments, "gu"), None
         if code is not None:
-            found = compiled(*_pattern(arguments))
+            found = compiled(*_find_pattern(arguments))
         assert isinstance(replacement, Constant)
         assert isinstance(replacement.value, str)
         if found is None or found.search("") is not None:
@@ -574,11 +574,11 @@ class Direct:
             raise Untranslated
         value = self.value(tree, scope)
         if value.kind == "truth":
-            return _all([*value.guards, value.js if wanted else f"!{value.js}"])
+            return _join_tests([*value.guards, value.js if wanted else f"!{value.js}"])
         if value.kind != "any":
             return "false"
         test = f"{value.short} === {'true' if wanted else 'false'}"
-        return _all([*value.guards, test])
+        return _join_tests([*value.guards, test])
 
     def test_logic(self, tree: Logical, wanted: bool, scope: Scope) -> str:
         sign = "&&" if (tree.operator == "and") is wanted else "||"
@@ -612,7 +612,7 @@ class Direct:
                 guards, code = self.listed(self.value(domain, scope))
                 method = "some" if (tree.quantifier == "some") is wanted else "every"
                 test = self.truth(tree.condition, wanted, inner)
-                return _all([*guards, f"{code}.{method}(({one}) => {test})"])
+                return _join_tests([*guards, f"{code}.{method}(({one}) => {test})"])
         raise Untranslated
 
     def test_call(self, tree: FunctionCall, wanted: bool, scope: Scope) -> str | None:
@@ -631,28 +631,32 @@ class Direct:
         return TESTS[name](self, name, values, tree.arguments, wanted)
 
     def compared(self, sign: str, left: Tree, right: Tree, wanted: bool, scope: Scope) -> str:
+        """Whether a comparison has a truth value."""
+        is_equality = sign in ("==", "!=")
+        differs = is_equality and (sign == "==") is not wanted
         one, two = self.value(left, scope), self.value(right, scope)
-        differs = sign in ("==", "!=") and (sign == "==") is not wanted
         # Two texts have no number as their sum: they neither equal a number nor differ from it.
-        if (
-            not differs
-            and "sum" in (one.kind, two.kind)
-            and not {one.kind, two.kind}.isdisjoint(_NUMBERS)
-        ):
+        kinds = {one.kind, two.kind}
+        if not differs and "sum" in kinds and not kinds.isdisjoint(_NUMBERS):
             one, two = self.value(left, scope, True), self.value(right, scope, True)
-        if "sum" in (one.kind, two.kind) or "shown" in (one.kind, two.kind):
+            kinds = {one.kind, two.kind}
+        if not kinds.isdisjoint({"sum", "shown"}):
             raise Untranslated
-        if TEMPORAL.issuperset({one.kind, two.kind}):
-            if sign in ("==", "!="):
+        if kinds <= TEMPORAL:
+            if is_equality:
                 return dates.equal(one, two, positive=not differs)
             return dates.compared(sign if wanted else _OPPOSITE[sign], one, two)
-        if {one.kind, two.kind} <= {"nan", "number"} and not one.guards and not two.guards:
+        if kinds <= {"nan", "number"} and not one.guards and not two.guards:
             return self.compared_counts(sign, one, two, wanted=wanted)
         one, two = (v if v.kind != "nan" else self.typed(v, "number") for v in (one, two))
-        if sign in ("==", "!="):
+        if is_equality:
             return self.equal(one, two, not differs)
-        if not wanted:
-            sign = _OPPOSITE[sign]
+        is_low = _is_low(left) or _is_low(right)
+        return self.ordered(sign if wanted else _OPPOSITE[sign], one, two, is_low=is_low)
+
+    def ordered(self, sign: str, one: Value, two: Value, *, is_low: bool) -> str:
+        """Whether two values are in an order. `is_low`: texts of which one has the same order in
+        code points as in UTF-16."""
         if "exact" in (one.kind, two.kind):
             return self.compared_exactly(sign, one, two)
         kinds = {one.kind, two.kind} - {"any"}
@@ -665,9 +669,11 @@ class Direct:
         kind: Kind = kinds.pop()
         one, two = self.typed(one, kind), self.typed(two, kind)
         guards = list(dict.fromkeys(one.guards + two.guards))
-        if kind == "text" and not (_is_low(left) or _is_low(right)):
-            return _all([*guards, f"{call('order', one.js)} {sign} {call('order', two.js)}"])
-        return _all([*guards, f"{one.js} {sign} {two.js}"])
+        if kind == "text" and not is_low:
+            codes = call("order", one.js), call("order", two.js)
+        else:
+            codes = one.js, two.js
+        return _join_tests([*guards, f"{codes[0]} {sign} {codes[1]}"])
 
     def compared_counts(self, sign: str, one: Value, two: Value, *, wanted: bool) -> str:
         """A comparison of numbers of which some may be `NaN`, which stands for null."""
@@ -681,7 +687,9 @@ class Direct:
         left, right = self.exact(one), self.exact(two)
         factors = max(left.factors, right.factors)
         guards = dict.fromkeys(left.guards + right.guards)
-        return _all([*guards, f"{self.raised(left, factors)} {sign} {self.raised(right, factors)}"])
+        return _join_tests(
+            [*guards, f"{self.raised(left, factors)} {sign} {self.raised(right, factors)}"]
+        )
 
     def equal(self, one: Value, two: Value, positive: bool) -> str:
         """Whether two values are equal; if not `positive`, whether they differ, of one type or
@@ -691,43 +699,55 @@ class Direct:
         if two.kind == "null":
             return self.null(one, positive)
         if not TEMPORAL.isdisjoint((one.kind, two.kind)):
-            # JSON has no dates: values of different types, which only differ if one is null.
-            first, second = self.null(one, True), self.null(two, True)
-            if positive:
-                return "false" if "false" in (first, second) else f"({first} && {second})"
-            if "false" in (first, second):
-                return second if first == "false" else first
-            return f"(({first}) !== ({second}))"
+            return self.equal_to_date(one, two, positive)
         if "exact" in (one.kind, two.kind):
-            if {one.kind, two.kind} - _NUMBERS:
-                raise Untranslated
-            exact = self.compared_exactly("===", one, two)
-            if one.guards and two.guards:
-                first, second = (f"({' && '.join(v.guards)})" for v in (one, two))
-                none, some = f"(!{first} && !{second})", f"({first} || {second})"
-                return f"({exact} || {none})" if positive else f"({some} && {_not(exact)})"
-            return exact if positive else _not(exact)
+            return self.equal_exactly(one, two, positive)
         if two.kind not in _TESTS:
-            return call("same" if positive else "differ", _used(one), _used(two))
+            call_with = _require_plain(one), _require_plain(two)
+            return call("same" if positive else "differ", *call_with)
         if one.guards and two.guards:
             values = self.as_json(one), self.as_json(two)
             return call("same" if positive else "differ", *values)
         if one.kind == two.kind:
-            equal = _all([*one.guards, *two.guards, f"{one.js} === {two.js}"])
-            return equal if positive else _not(equal)
+            equal = _join_tests([*one.guards, *two.guards, f"{one.js} === {two.js}"])
+            return equal if positive else _negate_test(equal)
+        return self.equal_to_known(one, two, positive)
+
+    def equal_to_date(self, one: Value, two: Value, positive: bool) -> str:
+        """JSON has no dates: values of different types, which only differ if one is null."""
+        first, second = self.null(one, True), self.null(two, True)
+        if positive:
+            return "false" if "false" in (first, second) else f"({first} && {second})"
+        if "false" in (first, second):
+            return second if first == "false" else first
+        return f"(({first}) !== ({second}))"
+
+    def equal_exactly(self, one: Value, two: Value, positive: bool) -> str:
+        """Two numbers of which one is exact."""
+        if {one.kind, two.kind} - _NUMBERS:
+            raise Untranslated
+        exact = self.compared_exactly("===", one, two)
+        if one.guards and two.guards:
+            first, second = (f"({' && '.join(v.guards)})" for v in (one, two))
+            none, some = f"(!{first} && !{second})", f"({first} || {second})"
+            return f"({exact} || {none})" if positive else f"({some} && {_negate_test(exact)})"
+        return exact if positive else _negate_test(exact)
+
+    def equal_to_known(self, one: Value, two: Value, positive: bool) -> str:
+        """A value of any type and one of a known type."""
         if one.kind != "any" or one.guards:
             raise Untranslated
         code = one.short
         if positive:
-            found = f"{code} === {two.js}"
+            test = f"{code} === {two.js}"
         elif one.simple:
             differs = f'(typeof {code} === "{_TESTS[two.kind]}" && {code} !== {two.js})'
-            found = f"({self.null(one, True)} || {differs})"
+            test = f"({self.null(one, True)} || {differs})"
         else:
-            found = call("differ", one.js, two.js)
+            test = call("differ", one.js, two.js)
         if two.guards:
-            found = f"({' && '.join(two.guards)} ? {found} : {self.null(one, positive)})"
-        return found
+            test = f"({' && '.join(two.guards)} ? {test} : {self.null(one, positive)})"
+        return test
 
     def null(self, value: Value, positive: bool) -> str:
         """Whether a value is null."""
@@ -737,12 +757,12 @@ class Direct:
             test = dates.is_known(value)
             return ("false" if value.sure else f"!({test})") if positive else test
         if value.kind == "any" and not value.guards:
-            return f"{_used(value)} {'==' if positive else '!='} null"
+            return f"{_require_plain(value)} {'==' if positive else '!='} null"
         if value.kind == "any":
             raise Untranslated
         if positive:
             return f"!({' && '.join(value.guards)})" if value.guards else "false"
-        return _all(value.guards) if value.guards else "true"
+        return _join_tests(value.guards) if value.guards else "true"
 
     def test(self, value: Tree, test: UnaryTest, wanted: bool, scope: Scope) -> str:
         """Whether one test of `in` has a truth value."""
@@ -772,13 +792,13 @@ class Direct:
                     raise Untranslated
                 listed = f"[{', '.join(self.json(one, scope) for one in items)}]"
                 found = f"{listed}.includes({of.short})"
-                itself = f"JSON.stringify({_used(of)}) === JSON.stringify({listed})"
+                itself = f"JSON.stringify({_require_plain(of)}) === JSON.stringify({listed})"
                 return f"({found} || {itself})" if wanted else f"!({found} || {itself})"
             case UnaryTest(Operation() as compare, operand):
                 return self.truth(compare(value, operand), wanted, scope)
             case UnaryTest(None, Variable() | Path() as operand) if wanted:
                 of, other = self.value(value, scope), self.value(operand, scope)
-                return call("fits", _used(of), _used(other))
+                return call("fits", _require_plain(of), _require_plain(other))
             case UnaryTest(None, operand) if self.value(operand, scope).sure:
                 return self.truth(_EQUAL(value, operand), wanted, scope)
         raise Untranslated
@@ -848,7 +868,7 @@ def _print_string(printer: Direct, values: Sequence[Value], *_: object) -> Value
         return Value(code, "text", () if of.sure else (f"{code} !== null",), simple=True)
     if of.kind != "any" or of.guards or not of.simple:
         raise Untranslated
-    code = _used(of)
+    code = _require_plain(of)
     shown = f'(typeof {code} === "string" ? {code} : show({code}))'
     return Value(shown, "text", (f"{code} != null",), simple=True)
 
@@ -880,12 +900,12 @@ def _print_modulo(printer: Direct, values: Sequence[Value], *_: object) -> Value
     if by.kind != "number" or by.guards or not by.simple:
         raise Untranslated
     if of.kind == "any":
-        of = printer.typed(of._replace(js=call("single", _used(of)), loose=""), "number")
+        of = printer.typed(of._replace(js=call("single", _require_plain(of)), loose=""), "number")
     number = printer.exact(of)
     if by.js == "0" or by.js[0] == "-" or number.factors > 1:
         raise Untranslated
     unit = call("exact", by.js)
-    return number._replace(js=f"({_bracketed(number.js)} % {unit} + {unit}) % {unit}")
+    return number._replace(js=f"({_bracket_code(number.js)} % {unit} + {unit}) % {unit}")
 
 
 def _print_clock(read: Callable[[], Value]) -> PrintFunction:
@@ -921,7 +941,7 @@ def _print_substring(
 ) -> Value:
     if not values:
         raise Untranslated
-    return printer.cut(printer.text(values[0]), [_whole(one) for one in arguments[1:]])
+    return printer.cut(printer.text(values[0]), [_find_whole(one) for one in arguments[1:]])
 
 
 def _print_append(
@@ -949,7 +969,7 @@ def _print_string_join(printer: Direct, values: Sequence[Value], *_: object) -> 
 def _print_total(printer: Direct, values: Sequence[Value], *_: object) -> Value:
     _check_count(values, 1)
     (of,) = values
-    code = _used(of)
+    code = _require_plain(of)
     if of.kind != "list" and not of.simple:
         raise Untranslated
     every = f"[].concat({code})"
@@ -994,7 +1014,7 @@ def _test_text(
     _check_count(values, 2)
     one, two = map(printer.text, values)
     no = "" if wanted else "!"
-    return _all([*one.guards, *two.guards, f"{no}{one.js}.{_METHODS[name]}({two.js})"])
+    return _join_tests([*one.guards, *two.guards, f"{no}{one.js}.{_METHODS[name]}({two.js})"])
 
 
 def _test_pattern(
@@ -1005,7 +1025,7 @@ def _test_pattern(
     text, pattern = printer.text(values[0]), printer.pattern(arguments[1:], "u")
     if pattern is None:
         return "false"
-    return _all([*text.guards, f"{'' if wanted else '!'}{pattern}.test({text.js})"])
+    return _join_tests([*text.guards, f"{'' if wanted else '!'}{pattern}.test({text.js})"])
 
 
 def _test_element(
@@ -1018,16 +1038,16 @@ def _test_element(
     guards, code = printer.listed(of)
     no = "" if wanted else "!"
     if element.kind == "any":
-        test = call("same", "one", _used(element))
-        return _all([*guards, f"{no}{code}.some((one) => {test})"])
-    return _all([*guards, f"{no}{code}.includes({element.js})"])
+        test = call("same", "one", _require_plain(element))
+        return _join_tests([*guards, f"{no}{code}.some((one) => {test})"])
+    return _join_tests([*guards, f"{no}{code}.includes({element.js})"])
 
 
 def _test_all(
     printer: Direct, name: str, values: Sequence[Value], arguments: Sequence[Tree], wanted: bool
 ) -> str:
     _check_count(values, 1)
-    code, truth = f"[].concat({_used(values[0])})", "true" if wanted else "false"
+    code, truth = f"[].concat({_require_plain(values[0])})", "true" if wanted else "false"
     if (name == "all") is wanted:
         return f"{code}.every((one) => one === {truth})"
     return f"{code}.includes({truth})"
@@ -1051,18 +1071,18 @@ def _join_ends(value: Tree, *ends: tuple[ComparisonOperator, Tree]) -> Tree:
     return FEEL.logic["and"](*(FEEL.comparison[sign](value, end) for sign, end in ends))
 
 
-def _used(value: Value) -> str:
+def _require_plain(value: Value) -> str:
     """The code of a value that has no guards."""
     if value.guards or value.kind in _ENDS:
         raise Untranslated
     return value.js
 
 
-def _bracketed(code: str) -> str:
+def _bracket_code(code: str) -> str:
     return f"({code})" if " " in code else code
 
 
-def _literal(value: Scalar) -> Value:
+def _print_literal(value: Scalar) -> Value:
     match value:
         case None:
             return Value("null", "null")
@@ -1079,7 +1099,7 @@ def _literal(value: Scalar) -> Value:
     return Value(code, "number", simple=True, digits=digits)
 
 
-def _all(tests: Sequence[str] | Iterator[str]) -> str:
+def _join_tests(tests: Sequence[str] | Iterator[str]) -> str:
     unique = list(dict.fromkeys(tests))
     return unique[0] if len(unique) == 1 else f"({' && '.join(unique)})"
 
@@ -1097,7 +1117,7 @@ def is_truth(tree: Tree, scope: Scope) -> bool:
     return is_logical(tree)
 
 
-def _not(test: str) -> str:
+def _negate_test(test: str) -> str:
     """The negation of a test, which is in brackets if it has several operands."""
     depth = 0
     for at, sign in enumerate(_STRING.sub(lambda found: "_" * len(found[0]), test)):
@@ -1107,7 +1127,7 @@ def _not(test: str) -> str:
     return f"!{test}"
 
 
-def _pattern(arguments: Sequence[Tree]) -> tuple[str, str]:
+def _find_pattern(arguments: Sequence[Tree]) -> tuple[str, str]:
     """The pattern and the flags of a call, which are constants."""
     texts = [a.value for a in arguments if isinstance(a, Constant) and isinstance(a.value, str)]
     if len(texts) != len(arguments) or len(texts) not in (1, 2):
@@ -1115,7 +1135,7 @@ def _pattern(arguments: Sequence[Tree]) -> tuple[str, str]:
     return texts[0], texts[1] if len(texts) == 2 else ""
 
 
-def _whole(tree: Tree) -> int | None:
+def _find_whole(tree: Tree) -> int | None:
     sign = 1
     if isinstance(tree, Negative):
         sign, tree = -1, tree.operand
@@ -1150,7 +1170,7 @@ def _is_odd(name: str) -> bool:
     return name in _OF_OBJECTS or name[:2] == "__"
 
 
-def _reads(tree: Tree, name: str) -> bool:
+def _reads_name(tree: Tree, name: str) -> bool:
     return any(isinstance(p, Variable) and p.name == name for p in parts(tree))
 
 

@@ -32,7 +32,13 @@ from typing import Final
 
 from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value
 from orgflow.backends.javascript.exact_code import ROWS
-from orgflow.backends.javascript.feel_code import HELPER_NAMES, Direct, Scope, helpers, is_truth
+from orgflow.backends.javascript.feel_code import (
+    HELPER_NAMES,
+    Direct,
+    Scope,
+    is_truth,
+    list_helpers,
+)
 from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 from orgflow.backends.javascript.operation_functions import read_functions
@@ -166,7 +172,9 @@ class _Plain:
                 read = {
                     keys.get(p.name) for p in parts(column.expression) if isinstance(p, Variable)
                 }
-                alone = isinstance(column.expression, Variable) and _numeric(column, cells)
+                alone = isinstance(column.expression, Variable) and _is_numeric_column(
+                    column, cells
+                )
                 (numbers if alone else others).update(key for key in read if key is not None)
             others.update(keys[name] for name in _read_elsewhere(table) if name in keys)
         inputs = {key for key, unit in self.model.units.items() if isinstance(unit, Input)}
@@ -179,7 +187,7 @@ class _Plain:
         functions = [code for name, code in _HELPERS.items() if name in used]
         if self.computed:
             text = [line for line in self.body if not line.startswith("//")]
-            shared = "\n".join(helpers("\n".join([*text, *functions])))
+            shared = "\n".join(list_helpers("\n".join([*text, *functions])))
             self.body[:0] = [*shared.split("\n"), ""] if shared else []
         lines = [*self.body, "", *(line for code in functions for line in code.split("\n"))]
         body = "\n".join(f"  {line}".rstrip() for line in lines)
@@ -225,17 +233,17 @@ class _Plain:
         rules = self.identifier("rules" if last else f"{unit.name} rules")
         order = "" if policy == table.hit_policy else ", most important first"
         self.body.append(
-            f"// {_comment(unit.name)}, hit policy {policy}{order}: [condition, result]"
+            f"// {_write_comment(unit.name)}, hit policy {policy}{order}: [condition, result]"
         )
         self.body.append(f"const {rules} = [")
         results = [self.result(table.outputs, r.entries, of, scope, last=last) for r in table.rules]
         later = any(map(_is_computed, (e for rule in table.rules for e in rule.entries)))
         for at, result in enumerate(results):
-            holds = _conjunction([tests[at] for tests, _ in columns])
-            self.body.append(f"  [{holds}, {_later(result) if later else result}],")
+            holds = _join_conditions([tests[at] for tests, _ in columns])
+            self.body.append(f"  [{holds}, {_defer_result(result) if later else result}],")
         self.body.append("];")
         value = self.chosen(table, rules, of, later=later)
-        allowed = _conjunction([test for _, test in columns])
+        allowed = _join_conditions([test for _, test in columns])
         self.returned(
             unit, value if allowed == "true" else f"{allowed} ? {value} : null", last=last
         )
@@ -379,7 +387,7 @@ class _Plain:
                     raise _NotPlain
                 if later:
                     call = "?.() ?? null" if chosen == "unique" else "()"
-                    return f"{self.use(chosen)}({rules}, {_later(otherwise)}){call}"
+                    return f"{self.use(chosen)}({rules}, {_defer_result(otherwise)}){call}"
                 return f"{self.use(chosen)}({rules}, {otherwise})"
             case "COLLECT" | "RULE ORDER" if of is None or of == SimpleType("Any"):
                 return self.collected(table, rules, otherwise, later=later)
@@ -397,7 +405,7 @@ class _Plain:
                     self.must_differ(table)
                 count = f"{rules}.filter(([holds]) => holds).length"
                 return count if table.engine in (None, "camunda7") else f"{count} || null"
-        entries = [_constant(rule.entries[0]) for rule in table.rules]
+        entries = [_find_constant(rule.entries[0]) for rule in table.rules]
         if table.aggregation == "SUM" and table.engine == "flowable":
             self.must_differ(table)
         numbers = [entry for entry in entries if isinstance(entry, Decimal)]
@@ -414,7 +422,7 @@ class _Plain:
     def must_differ(self, table: DecisionTable) -> None:
         """Raises `_NotPlain` for a table of Flowable with equal outputs, which it aggregates as
         one."""
-        entries = [_constant(entry) for rule in table.rules for entry in rule.entries]
+        entries = [_find_constant(entry) for rule in table.rules for entry in rule.entries]
         if len(set(entries)) < len(entries):
             raise _NotPlain
 
@@ -437,11 +445,11 @@ class _Plain:
                     raise _NotPlain
                 written.append(self.expression(entry, column.type, scope, last=last))
                 continue
-            constant = _constant(entry)
+            constant = _find_constant(entry)
             _must_conform(constant, column.type)
             if of is not None:
                 _must_conform(constant, of)
-            written.append(_written(constant))
+            written.append(_write_constant(constant))
         if len(columns) == 1:
             return written[0]
         names = [column.name for column in columns]
@@ -484,7 +492,7 @@ class _Plain:
         if found[0].isdigit() or found in self.reserved:
             found = f"_{found}"
         taken = self.taken
-        unique = next(n for n in _numbered(found) if n not in taken)
+        unique = next(n for n in _number_names(found) if n not in taken)
         taken.add(unique)
         return unique
 
@@ -511,7 +519,7 @@ class _Column:
                 "Converted", plain.convert(self.raw, column.converts)
             )
         if not _is_number(column.expression, unit, plain.numbers) and any(
-            _ordered(test) for cell in tests for test in cell.tests
+            _tests_order(test) for cell in tests for test in cell.tests
         ):
             self.number = self.named("Number", f"{plain.use('numeric')}({self.raw})")
 
@@ -534,39 +542,39 @@ class _Column:
         if not cell.negated:
             return self.positive(cell.tests)
         differing = [c for test in cell.tests for c in self.equal(test)]
-        compared = [self.compared(test, negated=True) for test in cell.tests if _ordered(test)]
+        compared = [self.compared(test, negated=True) for test in cell.tests if _tests_order(test)]
         if any(_sign_of(test) == "!=" for test in cell.tests):
             raise _NotPlain
-        return _conjunction([*([self.differs(differing)] if differing else []), *compared])
+        return _join_conditions([*([self.differs(differing)] if differing else []), *compared])
 
     def positive(self, tests: Sequence[UnaryTest]) -> str:
         conditions: list[str] = []
         constants: list[Plain] = []
         for test in tests:
-            if _ordered(test):
+            if _tests_order(test):
                 conditions.append(self.compared(test, negated=False))
             elif _sign_of(test) == "!=":
-                conditions.append(self.differs([_constant(test.operand)]))
+                conditions.append(self.differs([_find_constant(test.operand)]))
             else:
                 constants.extend(self.equal(test))
         if None in constants:
             constants = [c for c in constants if c is not None]
             conditions.insert(0, f"{self.plain.use('absent')}({self.raw})")
         if len(constants) == 1:
-            conditions.insert(0, f"{self.raw} === {_written(constants[0])}")
+            conditions.insert(0, f"{self.raw} === {_write_constant(constants[0])}")
         elif constants:
-            listed = ", ".join(map(_written, constants))
+            listed = ", ".join(map(_write_constant, constants))
             conditions.insert(0, f"[{listed}].includes({self.raw})")
         return conditions[0] if len(conditions) == 1 else f"({' || '.join(conditions)})"
 
     def equal(self, test: UnaryTest) -> list[Plain]:
         """The constants that a test compares with; none if it compares by order."""
-        if _ordered(test) or _sign_of(test) == "!=":
+        if _tests_order(test) or _sign_of(test) == "!=":
             return []
         if is_operation(test.operand, EXACT_LIST):
             # Not negated: a list that lacks a value is false, also for one of another type.
             raise _NotPlain
-        return [_constant(test.operand)]
+        return [_find_constant(test.operand)]
 
     def differs(self, constants: Sequence[Plain]) -> str:
         if list(constants) == [None]:
@@ -574,7 +582,7 @@ class _Column:
         if None in constants:
             # Only a missing value equals null; one of any type differs from it.
             raise _NotPlain
-        listed = ", ".join(map(_written, constants))
+        listed = ", ".join(map(_write_constant, constants))
         return f"{self.plain.use('differs')}({self.raw}, {listed})"
 
     def compared(self, test: UnaryTest, *, negated: bool) -> str:
@@ -588,8 +596,9 @@ class _Column:
             case operand:
                 assert test.operator is not None
                 ends = [(operand, test.operator.sign)]
+        signs = _INVERSE if negated else dict(zip(_INVERSE, _INVERSE, strict=True))
         compared = [
-            f"{self.number} {_INVERSE[sign] if negated else sign} {_written(_number(end))}"
+            f"{self.number} {signs[sign]} {_write_constant(_find_number(end))}"
             for end, sign in ends
         ]
         if not compared:
@@ -610,12 +619,12 @@ def _by_priority(table: DecisionTable) -> DecisionTable:
     matches decides, if the results are constants."""
     if table.hit_policy not in ("PRIORITY", "OUTPUT ORDER"):
         return table
-    orders = [[_constant(one) for one in column.priorities] for column in table.outputs]
+    orders = [[_find_constant(one) for one in column.priorities] for column in table.outputs]
 
     def ranks(rule: TableRule) -> list[int]:
         found = []
         for entry, column, order in zip(rule.entries, table.outputs, orders, strict=True):
-            constant = _constant(entry)
+            constant = _find_constant(entry)
             _must_conform(constant, column.type)
             same = [(type(one), one) for one in order]
             key = (type(constant), constant)
@@ -635,7 +644,7 @@ def _is_computed(tree: Tree) -> bool:
     return not isinstance(one, Constant)
 
 
-def _later(result: str) -> str:
+def _defer_result(result: str) -> str:
     """A function that computes a result."""
     return f"() => ({result})" if result.startswith("{") else f"() => {result}"
 
@@ -647,12 +656,12 @@ def _is_number(tree: Tree, unit: Logic, numbers: frozenset[str]) -> bool:
     )
 
 
-def _numeric(column: TableInput, cells: Sequence[UnaryTests]) -> bool:
+def _is_numeric_column(column: TableInput, cells: Sequence[UnaryTests]) -> bool:
     """Whether a column compares with numbers only, some by order, and no missing value matches."""
     used = [*cells, *([] if column.allowed is None else [column.allowed])]
     tests = [(test, cell.negated) for cell in used for test in cell.tests]
-    return any(_ordered(test) for test, _ in tests) and all(
-        (_ordered(test) and all(map(_is_constant_number, _ends(test))))
+    return any(_tests_order(test) for test, _ in tests) and all(
+        (_tests_order(test) and all(map(_is_constant_number, _list_ends(test))))
         or (not negated and _sign_of(test) in ("", "==") and _is_constant_number(test.operand))
         for test, negated in tests
     )
@@ -668,21 +677,21 @@ def _sign_of(test: UnaryTest) -> str:
     return test.operator.sign if test.operator is not None else ""
 
 
-def _ends(test: UnaryTest) -> list[Tree]:
+def _list_ends(test: UnaryTest) -> list[Tree]:
     """What a test compares with."""
     if isinstance(test.operand, RangeLiteral):
         return [end for end in (test.operand.low, test.operand.high) if end is not None]
     return [test.operand]
 
 
-def _ordered(test: UnaryTest) -> bool:
+def _tests_order(test: UnaryTest) -> bool:
     """Whether a test compares by order."""
     return _sign_of(test) in _INVERSE or (
         test.operator is None and isinstance(test.operand, RangeLiteral)
     )
 
 
-def _constant(tree: Tree) -> Plain:
+def _find_constant(tree: Tree) -> Plain:
     match tree:
         case Constant((Decimal() | str() | bool() | None) as value):
             return value
@@ -691,8 +700,8 @@ def _constant(tree: Tree) -> Plain:
     raise _NotPlain
 
 
-def _number(tree: Tree) -> Decimal:
-    value = _constant(tree)
+def _find_number(tree: Tree) -> Decimal:
+    value = _find_constant(tree)
     if not isinstance(value, Decimal):
         raise _NotPlain
     return value
@@ -705,7 +714,7 @@ def _must_conform(value: Plain, of: Type) -> None:
         raise _NotPlain
 
 
-def _written(value: Plain) -> str:
+def _write_constant(value: Plain) -> str:
     match value:
         case None:
             return "null"
@@ -719,16 +728,16 @@ def _written(value: Plain) -> str:
     return f"{value.normalize():f}" if value else "0"
 
 
-def _conjunction(conditions: Sequence[str]) -> str:
+def _join_conditions(conditions: Sequence[str]) -> str:
     return " && ".join(one for one in conditions if one != "true") or "true"
 
 
-def _comment(name: str) -> str:
+def _write_comment(name: str) -> str:
     """A name in a comment: without what ends a line."""
     return js_string(name)[1:-1]
 
 
-def _numbered(name: str) -> Iterable[str]:
+def _number_names(name: str) -> Iterable[str]:
     yield name
     at = 2
     while True:

@@ -9,7 +9,7 @@ from orgflow_ir.languages.feel.parser import normal_name
 from orgflow_ir.program.feel.boundary import from_json, to_json
 from orgflow_ir.program.feel.types import ANY
 from orgflow_ir.program.feel.values import Function, Unsupported, Value
-from orgflow_ir.program.structure_evaluation import arguments, coerce_value, evaluate
+from orgflow_ir.program.structure_evaluation import coerce_value, evaluate, order_arguments
 
 
 def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value:
@@ -93,7 +93,7 @@ class _Evaluation:
         names = [parameter.name for parameter in service.parameters]
 
         def call(given: Sequence[Value], passed: Sequence[str] | None) -> Value:
-            values = arguments(names, given, passed)
+            values = order_arguments(names, given, passed)
             if values is None:
                 return None
             known: dict[str, Value] = {}

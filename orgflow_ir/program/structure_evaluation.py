@@ -168,7 +168,7 @@ def unary_tests(tests: UnaryTests, value: Value, scope: Scope) -> bool | None:
     inner = Scope({INPUT: value}, scope)
     result: bool | None = False
     for test in tests.tests:
-        found = _tested(test, value, inner)
+        found = _evaluate_test(test, value, inner)
         if found is True:
             result = True
             break
@@ -177,7 +177,7 @@ def unary_tests(tests: UnaryTests, value: Value, scope: Scope) -> bool | None:
     return (None if result is None else not result) if tests.negated else result
 
 
-def _tested(test: UnaryTest, value: Value, scope: Scope) -> bool | None:
+def _evaluate_test(test: UnaryTest, value: Value, scope: Scope) -> bool | None:
     operand = scope.value(test.operand)
     if test.operator is not None:
         return compare_values(test.operator.sign, value, operand)
@@ -192,7 +192,7 @@ def _compute_instance(tree: InstanceOf, scope: Scope) -> bool:
     value = scope.value(tree.value)
     if value is None:
         return tree.type == SimpleType("Null")
-    return _conforms(value, unconstrained(tree.type))
+    return _is_instance(value, unconstrained(tree.type))
 
 
 def _compute_call(tree: FunctionCall, scope: Scope) -> Value:
@@ -226,11 +226,11 @@ def member(value: Value, name: str) -> Value:
         return value.get(name)
     if isinstance(value, tuple):
         return tuple(member(element, name) for element in value)
-    found = _property(value, name)
+    found = _read_property(value, name)
     return Decimal(found) if isinstance(found, int) and not isinstance(found, bool) else found
 
 
-def _property(value: Value, name: str) -> Value:
+def _read_property(value: Value, name: str) -> Value:
     """A property (DMN 1.5, table 66), numbers as integers."""
     match value:
         case Date(year, month, day):
@@ -249,8 +249,8 @@ def _property(value: Value, name: str) -> Value:
             if name == "time offset":
                 offset = calendar.offset_at(value)
                 return None if offset is None else Days(offset * NANOS)
-            found = _property(date, name)
-            return _property(time, name) if found is None else found
+            found = _read_property(date, name)
+            return _read_property(time, name) if found is None else found
         case Months(count):
             sign = -1 if count < 0 else 1
             return {"years": sign * (abs(count) // 12), "months": sign * (abs(count) % 12)}.get(
@@ -272,7 +272,7 @@ def _property(value: Value, name: str) -> Value:
     return None
 
 
-def _filtered(base: Value, condition: Tree, scope: Scope) -> Value:
+def _filter_elements(base: Value, condition: Tree, scope: Scope) -> Value:
     elements = base if isinstance(base, tuple) else () if base is None else (base,)
     index = scope.value(condition)
     if isinstance(index, Decimal):
@@ -296,9 +296,9 @@ def element_at(elements: Sequence[Value], index: Decimal) -> Value:
 # -- loops -----------------------------------------------------------------------------------
 
 
-def _loop(iterations: Sequence[Iteration], body: Tree, scope: Scope) -> Value:
+def _compute_loop(iterations: Sequence[Iteration], body: Tree, scope: Scope) -> Value:
     results: list[Value] = []
-    turns = _turns(iterations, scope)
+    turns = _list_turns(iterations, scope)
     if turns is None:
         return None
     for inner in turns:
@@ -310,11 +310,11 @@ def _loop(iterations: Sequence[Iteration], body: Tree, scope: Scope) -> Value:
     return tuple(results)
 
 
-def _quantified(
+def _compute_quantified(
     some: bool, iterations: Sequence[Iteration], condition: Tree, scope: Scope
 ) -> bool | None:
     result: bool | None = not some
-    for inner in _turns(iterations, scope) or (None,):
+    for inner in _list_turns(iterations, scope) or (None,):
         if inner is None:
             return None
         found = inner.value(condition)
@@ -324,22 +324,22 @@ def _quantified(
     return result
 
 
-def _turns(iterations: Sequence[Iteration], scope: Scope) -> Iterator[Scope | None]:
+def _list_turns(iterations: Sequence[Iteration], scope: Scope) -> Iterator[Scope | None]:
     """A scope for each combination of the variables, the last one turning fastest; `None` where a
     domain is none."""
     if not iterations:
         yield scope
         return
     first, *rest = iterations
-    domain = _domain(first, scope)
+    domain = _find_domain(first, scope)
     if domain is None:
         yield None
         return
     for element in domain:
-        yield from _turns(rest, Scope({first.name: element}, scope))
+        yield from _list_turns(rest, Scope({first.name: element}, scope))
 
 
-def _domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
+def _find_domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
     found = scope.value(iteration.domain)
     if iteration.end is not None:
         return steps(found, scope.value(iteration.end))
@@ -363,17 +363,17 @@ def steps(low: Value, high: Value) -> Sequence[Value] | None:
             distance = numbers.computed("-", high, low)
             step: Decimal | int = 1 if low <= high else -1
             count = 0 if distance is None else int(distance.copy_abs()) + 1
-            _bounded(count)
+            _check_bound(count)
             return [numbers.CONTEXT.add(low, Decimal(step * at)) for at in range(count)]
         case Date(), Date():
             first, last = calendar.day_number(low), calendar.day_number(high)
-            _bounded(abs(last - first))
+            _check_bound(abs(last - first))
             step = 1 if first <= last else -1
             return [calendar.date_from_number(day) for day in range(first, last + step, step)]
     return None
 
 
-def _bounded(count: int) -> None:
+def _check_bound(count: int) -> None:
     if count > MAX_ITERATIONS:
         raise Unsupported(f"a loop of more than {MAX_ITERATIONS:,} iterations")
 
@@ -381,13 +381,13 @@ def _bounded(count: int) -> None:
 # -- functions -------------------------------------------------------------------------------
 
 
-def _function(tree: FunctionDefinition, scope: Scope) -> Value:
+def _make_function(tree: FunctionDefinition, scope: Scope) -> Value:
     if tree.external:
         raise Unsupported("an external function")
     parameters = tuple((parameter.name, parameter.type) for parameter in tree.parameters)
 
     def call(given: Sequence[Value], names: Sequence[str] | None) -> Value:
-        values = arguments([name for name, _ in parameters], given, names)
+        values = order_arguments([name for name, _ in parameters], given, names)
         if values is None:
             return None
         bound: dict[str, Value] = {}
@@ -400,7 +400,7 @@ def _function(tree: FunctionDefinition, scope: Scope) -> Value:
     return Function(parameters, call)
 
 
-def arguments(
+def order_arguments(
     wanted: Sequence[str], given: Sequence[Value], names: Sequence[str] | None
 ) -> list[Value] | None:
     """Arguments in parameter order; `None` if they do not match the signature."""
@@ -437,13 +437,13 @@ def _call_builtin(
     from orgflow_ir.program.feel.builtin_functions import IMPLEMENTATIONS
 
     for signature in signatures:
-        bound = _bound(signature, given, names)
+        bound = _bind_arguments(signature, given, names)
         if bound is not None:
             return IMPLEMENTATIONS[signature.implementation](*bound)
     return None
 
 
-def _bound(
+def _bind_arguments(
     signature: Signature, given: Sequence[Value], names: Sequence[str] | None
 ) -> list[Value] | None:
     """Arguments as a signature takes them; `None` where it does not take them."""
@@ -505,19 +505,19 @@ def _as_taken(kinds: Sequence[str], value: Value) -> Value:
 # -- decision tables -------------------------------------------------------------------------
 
 
-def _decided(table: DecisionTable, scope: Scope) -> Value:
+def _compute_table(table: DecisionTable, scope: Scope) -> Value:
     """The value of a decision table by its hit policy (DMN 1.5, 8.2.10)."""
     given: list[Value] = []
     for column in table.inputs:
-        value = _converted(scope.value(column.expression), column.converts)
+        value = _convert_input(scope.value(column.expression), column.converts)
         if column.allowed is not None and not passes(column.allowed, value, scope):
             return None
         given.append(value)
-    hits = [rule for rule in table.rules if _matches(rule, given, scope)]
+    hits = [rule for rule in table.rules if _matches_rule(rule, given, scope)]
     if not hits:
-        return _default(table, scope)
+        return _compute_default(table, scope)
     if table.hit_policy == "UNIQUE" and len(hits) > 1:
-        return _clash(table)
+        return _report_clash(table)
     if table.hit_policy == "FIRST":
         hits = hits[:1]
     rows = [
@@ -529,17 +529,19 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
     ]
     if table.hit_policy in ("PRIORITY", "OUTPUT ORDER"):
         orders = [[scope.value(p) for p in column.priorities] for column in table.outputs]
-        rows.sort(key=lambda row: [_rank(v, order) for v, order in zip(row, orders, strict=True)])
-    results = [_row(table, row) for row in rows]
+        rows.sort(
+            key=lambda row: [_find_rank(v, order) for v, order in zip(row, orders, strict=True)]
+        )
+    results = [_make_row(table, row) for row in rows]
     match table.hit_policy:
         case "COLLECT" | "RULE ORDER" | "OUTPUT ORDER":
-            return _aggregated(table, tuple(results))
+            return _aggregate_results(table, tuple(results))
         case "ANY" if any(equal_values(results[0], other) is not True for other in results):
-            return _clash(table)
+            return _report_clash(table)
     return results[0]
 
 
-def _clash(table: DecisionTable) -> None:
+def _report_clash(table: DecisionTable) -> None:
     """Several rules match against the hit policy."""
     if table.engine is not None:
         raise Unsupported(
@@ -547,7 +549,7 @@ def _clash(table: DecisionTable) -> None:
         )
 
 
-def _converted(value: Value, type_: str) -> Value:
+def _convert_input(value: Value, type_: str) -> Value:
     """The value of an input as Camunda 7 converts it to the type of its column
     (`DefaultDataTypeTransformerRegistry`). Raises `Unsupported` if it fails there."""
     text = value if isinstance(value, str) else ""
@@ -571,15 +573,15 @@ def _converted(value: Value, type_: str) -> Value:
         case "double", str() if _DECIMAL.fullmatch(text):
             return Decimal(text)
         case (("integer" | "long"), str()) if _INTEGER.fullmatch(text):
-            return _whole(Decimal(text), type_)
+            return _check_whole(Decimal(text), type_)
         case "double", Decimal():
             return value
         case (("integer" | "long"), Decimal()):
-            return _whole(value, type_)
+            return _check_whole(value, type_)
     raise Unsupported(f"a decision table expects a value of type {type_}")
 
 
-def _whole(value: Decimal, type_: str) -> Decimal:
+def _check_whole(value: Decimal, type_: str) -> Decimal:
     if (
         value == value.to_integral_value()
         and abs(value) <= 2 ** (31 if type_ == "integer" else 63) - 1
@@ -593,24 +595,24 @@ _AS_JAVA = re.compile(r"-?\d{1,7}(\.\d{1,6})?|-?\d{8,15}")
 """Numbers that Java writes as FEEL does: whole ones, and fractions without an exponent."""
 
 
-def _matches(rule: TableRule, given: Sequence[Value], scope: Scope) -> bool:
+def _matches_rule(rule: TableRule, given: Sequence[Value], scope: Scope) -> bool:
     return all(passes(tests, value, scope) for tests, value in zip(rule.tests, given, strict=True))
 
 
-def _rank(value: Value, order: Sequence[Value]) -> int:
+def _find_rank(value: Value, order: Sequence[Value]) -> int:
     """The place of a value among priorities; behind all of them where it is none."""
     return next(
         (at for at, found in enumerate(order) if equal_values(value, found) is True), len(order)
     )
 
 
-def _row(table: DecisionTable, values: Sequence[Value]) -> Value:
+def _make_row(table: DecisionTable, values: Sequence[Value]) -> Value:
     if len(table.outputs) == 1:
         return values[0]
     return {column.name: value for column, value in zip(table.outputs, values, strict=True)}
 
 
-def _default(table: DecisionTable, scope: Scope) -> Value:
+def _compute_default(table: DecisionTable, scope: Scope) -> Value:
     defaults = [
         None if column.default is None else coerce_value(scope.value(column.default), column.type)
         for column in table.outputs
@@ -618,8 +620,8 @@ def _default(table: DecisionTable, scope: Scope) -> Value:
     stated = [column.default is not None for column in table.outputs]
     if any(stated):
         if table.engine == "camunda8":
-            return _row(table, defaults) if all(stated) else _stated(table, defaults)
-        found = _row(table, defaults)
+            return _make_row(table, defaults) if all(stated) else _list_stated(table, defaults)
+        found = _make_row(table, defaults)
         lists = table.hit_policy in ("COLLECT", "RULE ORDER", "OUTPUT ORDER")
         return (found,) if lists and table.aggregation is None else found
     if table.aggregation == "COUNT" and table.engine in (None, "camunda7"):
@@ -627,7 +629,7 @@ def _default(table: DecisionTable, scope: Scope) -> Value:
     return None
 
 
-def _stated(table: DecisionTable, defaults: Sequence[Value]) -> Value:
+def _list_stated(table: DecisionTable, defaults: Sequence[Value]) -> Value:
     """The default outputs that a table states: a single one is the value itself."""
     found = {
         column.name: value
@@ -653,7 +655,7 @@ def _sum_in_java(results: Sequence[Value], *, ordered: bool) -> Value:
     return Decimal(repr(sums.pop()))
 
 
-def _aggregated(table: DecisionTable, results: tuple[Value, ...]) -> Value:
+def _aggregate_results(table: DecisionTable, results: tuple[Value, ...]) -> Value:
     from orgflow_ir.program.feel.builtin_functions import IMPLEMENTATIONS
 
     if table.aggregation is not None and table.engine == "flowable":
@@ -674,24 +676,24 @@ def _aggregated(table: DecisionTable, results: tuple[Value, ...]) -> Value:
 STRUCTURES: Final[Mapping[type[Structure], Callable[[Any, Scope], Value]]] = {
     AtLiteral: lambda tree, scope: parse_at_literal(tree.text),
     Path: lambda tree, scope: member(scope.value(tree.base), tree.name),
-    Filter: lambda tree, scope: _filtered(scope.value(tree.base), tree.condition, scope),
+    Filter: lambda tree, scope: _filter_elements(scope.value(tree.base), tree.condition, scope),
     In: lambda tree, scope: unary_tests(tree.tests, scope.value(tree.value), scope),
     InstanceOf: _compute_instance,
-    For: lambda tree, scope: _loop(tree.iterators, tree.body, scope),
-    Quantified: lambda tree, scope: _quantified(
+    For: lambda tree, scope: _compute_loop(tree.iterators, tree.body, scope),
+    Quantified: lambda tree, scope: _compute_quantified(
         tree.quantifier == "some", tree.iterators, tree.condition, scope
     ),
-    FunctionDefinition: lambda tree, scope: _function(tree, scope),
+    FunctionDefinition: lambda tree, scope: _make_function(tree, scope),
     FunctionCall: _compute_call,
     ContextLiteral: _compute_context,
     RangeLiteral: _compute_range,
     Coerced: lambda tree, scope: coerce_value(scope.value(tree.value), tree.type),
-    DecisionTable: lambda tree, scope: _decided(tree, scope),
+    DecisionTable: lambda tree, scope: _compute_table(tree, scope),
 }
 """The value of each kind of node."""
 
 
-def _conforms(value: Value, wanted: Type) -> bool:
+def _is_instance(value: Value, wanted: Type) -> bool:
     """Whether a value is an instance of a type (DMN 1.5, 10.3.2.9.3). Null belongs to every type,
     except for `instance of`, which tests it first."""
     match wanted:
@@ -700,35 +702,39 @@ def _conforms(value: Value, wanted: Type) -> bool:
         case _ if value is None:
             return True
         case ListType(element):
-            return isinstance(value, tuple) and all(_conforms(v, element) for v in value)
+            return isinstance(value, tuple) and all(_is_instance(v, element) for v in value)
         case RangeType(element):
             return isinstance(value, Range) and all(
-                _conforms(end, element) for end in (value.low, value.high)
+                _is_instance(end, element) for end in (value.low, value.high)
             )
         case ContextType(entries):
             return isinstance(value, dict) and all(
-                name in value and _conforms(value[name], of) for name, of in entries
+                name in value and _is_instance(value[name], of) for name, of in entries
             )
         case FunctionType(parameters, result):
             return isinstance(value, Function) and is_callable_as(value, parameters, result)
         case ConstrainedType():
-            return _conforms(value, wanted.base) and passes(wanted.allowed, value)
+            return _is_instance(value, wanted.base) and passes(wanted.allowed, value)
     raise AssertionError(wanted)
 
 
 def coerce_value(value: Value, wanted: Type) -> Value:
     """A value coerced to a type: a list of one element to the element, an element to a list of one,
     a date to the start of its day; null if it does not conform (DMN 1.5, 10.3.2.9.4)."""
-    if value is None or _conforms(value, wanted):
+    if value is None or _is_instance(value, wanted):
         return value
     base = wanted
     while isinstance(base, ConstrainedType):
         base = base.base
-    if isinstance(value, tuple) and len(value) == 1 and _conforms(value[0], wanted):
+    if isinstance(value, tuple) and len(value) == 1 and _is_instance(value[0], wanted):
         return value[0]
-    if isinstance(base, ListType) and not isinstance(value, tuple) and _conforms((value,), wanted):
+    if (
+        isinstance(base, ListType)
+        and not isinstance(value, tuple)
+        and _is_instance((value,), wanted)
+    ):
         return (value,)
     if isinstance(value, Date) and base == SimpleType("date and time"):
         midnight = DateTime(value, Time(0, 0, 0, 0, 0))
-        return midnight if _conforms(midnight, wanted) else None
+        return midnight if _is_instance(midnight, wanted) else None
     return None
