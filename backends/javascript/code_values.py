@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 from typing import Literal as OneOf
-from typing import NamedTuple
+
+from orgflow_ir.program.syntax import Node
 
 Kind = OneOf[
     "any", "null", "number", "text", "truth", "list", "context", "exact", "sum", "shown", "nan",
@@ -58,3 +61,28 @@ class Value(NamedTuple):
 def call(helper: str, *arguments: str) -> str:
     """A call of a helper."""
     return f"{helper}({', '.join(arguments)})"
+
+
+Scope = Mapping[str, Value]
+"""Values of the names that an expression defines."""
+
+
+class ExactRow(NamedTuple):
+    """How an operation, or another kind of node, of programs over exact values is printed.
+
+    Args:
+        value: inline code of the value from the inline printer, the node, its scope, and whether
+            it has to be a number, if there is such a form.
+        truth: inline code of whether the node has a truth value, from the inline printer, the node,
+            the truth value and its scope, if there is such a form; `None` as a result, if the node
+            has none.
+        runtime: code that calls the runtime, in which every node has a form.
+    """
+
+    value: Callable[[Any, Any, Scope, bool], Value] | None
+    truth: Callable[[Any, Any, bool, Scope], str | None] | None
+    runtime: Callable[[Any, Any], str]
+
+
+ExactRows = Mapping[str | type[Node], ExactRow]
+"""Rows by the names of operations, and by the kinds of other nodes."""

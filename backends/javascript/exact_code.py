@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from orgflow.backends.javascript.code_values import Untranslated
-from orgflow.backends.javascript.feel_code import Direct, ExactRow, ExactRows, list_helpers
+from orgflow.backends.javascript.code_values import ExactRow, ExactRows, Untranslated
+from orgflow.backends.javascript.feel_code import Direct, list_helpers
 from orgflow.backends.javascript.feel_runtime_code import Printer as RuntimePrinter
 from orgflow.backends.javascript.feel_runtime_code import compare_code
 from orgflow.backends.javascript.literals import js_string

@@ -13,10 +13,19 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Final
 
 from orgflow.backends.javascript import feel_dates as dates
-from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value, call
+from orgflow.backends.javascript.code_values import (
+    TEMPORAL,
+    ExactRow,
+    ExactRows,
+    Kind,
+    Scope,
+    Untranslated,
+    Value,
+    call,
+)
 from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 from orgflow.backends.javascript.operation_functions import function_text, read_functions
@@ -50,15 +59,11 @@ from orgflow_ir.program.syntax import (
     Constant,
     Logical,
     Negative,
-    Node,
     Operation,
     Scalar,
     Tree,
     Variable,
 )
-
-if TYPE_CHECKING:
-    from orgflow.backends.javascript.feel_runtime_code import Printer as RuntimePrinter
 
 _NUMBER_DIGITS = 17
 """As many digits has the shortest decimal of a double at most."""
@@ -139,29 +144,6 @@ def list_helpers(code: str) -> Iterator[str]:
         pending += [_HELPERS[word] for word in words & _HELPERS.keys() - called]
         called |= words
     return (f"const {n} = {text};" for n, text in _HELPERS.items() if n in called)
-
-
-Scope = Mapping[str, Value]
-"""Values of the names that an expression defines."""
-
-
-class ExactRow(NamedTuple):
-    """How an operation, or another kind of node, of programs over exact values is printed.
-
-    Args:
-        value: inline code of the value, if there is such a form.
-        truth: inline code of a truth value, if there is such a form; `None` as a result, if the
-            node has none.
-        runtime: code that calls the runtime, in which every node has a form.
-    """
-
-    value: Callable[[Direct, Any, Scope, bool], Value] | None
-    truth: Callable[[Direct, Any, bool, Scope], str | None] | None
-    runtime: Callable[[RuntimePrinter, Any], str]
-
-
-ExactRows = Mapping[str | type[Node], ExactRow]
-"""Rows by the names of operations, and by the kinds of other nodes."""
 
 
 class Direct:

@@ -12,8 +12,9 @@ from their digits. Expressions without a translation raise `Unsupported`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
+from orgflow.backends.javascript.code_values import ExactRows
 from orgflow.backends.javascript.feel_runtime import runtime
 from orgflow.backends.javascript.literals import js_string
 
@@ -57,9 +58,6 @@ from orgflow_ir.program.syntax import (
     Tree,
     Variable,
 )
-
-if TYPE_CHECKING:
-    from orgflow.backends.javascript.feel_code import ExactRows
 
 _TEMPORAL_TYPES = frozenset(
     {

@@ -30,12 +30,11 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value
+from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Scope, Untranslated, Value
 from orgflow.backends.javascript.exact_code import ROWS
 from orgflow.backends.javascript.feel_code import (
     HELPER_NAMES,
     Direct,
-    Scope,
     is_truth,
     list_helpers,
 )

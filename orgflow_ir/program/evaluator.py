@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, assert_never
+from typing import Any
 
 from orgflow_ir.program.ecmascript_operators import LOOSE
+from orgflow_ir.program.node_evaluation import Evaluation
 from orgflow_ir.program.operators import Operators
 from orgflow_ir.program.readings import read_value
-from orgflow_ir.program.syntax import Apply, Constant, Exact, Path, Structure, Tree, Variable
+from orgflow_ir.program.syntax import Apply, Exact, Path, Structure, Tree, Variable
 from orgflow_ir.program.values import UNDEFINED, NoAnswer
 
 
@@ -41,44 +42,6 @@ def evaluate(tree: Tree, values: Mapping[Path, Any], *, operators: Operators | N
 def is_truthy(value: Any) -> bool:
     """Whether a value is truthy in JavaScript."""
     return LOOSE.rules.truth(value) is True
-
-
-class Evaluation:
-    """One evaluation of a tree; a kind of evaluation tells what names mean."""
-
-    __slots__ = ()
-
-    def value(self, tree: Tree) -> Any:
-        """The value of a node. Raises `NoAnswer` for an error of the language."""
-        match tree:
-            case Constant(value):
-                return value
-            case Variable():
-                return self.read(tree)
-            case Apply():
-                return self.compute(tree)
-            case Exact():
-                return self.compute_exact(tree)
-            case Structure():
-                return self.compute_structure(tree)
-            case _:
-                assert_never(tree)
-
-    def compute(self, tree: Apply) -> Any:
-        """The value of an operation."""
-        return tree.operation.compute(tree, self.value)
-
-    def read(self, variable: Variable) -> Any:
-        """The value of a variable."""
-        raise NotImplementedError
-
-    def compute_exact(self, tree: Exact) -> Any:
-        """The value of a program over exact values."""
-        raise NotImplementedError
-
-    def compute_structure(self, tree: Structure) -> Any:
-        """The value of a node that binds names or makes a structure."""
-        raise NotImplementedError
 
 
 class _JsonEvaluation(Evaluation):

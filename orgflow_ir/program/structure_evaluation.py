@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from orgflow_ir.program.evaluator import Evaluation
 from orgflow_ir.program.feel import calendar, numbers
 from orgflow_ir.program.feel.boundary import to_json
 from orgflow_ir.program.feel.relations import (
@@ -52,6 +51,7 @@ from orgflow_ir.program.feel.values import (
     takes,
     unconstrained,
 )
+from orgflow_ir.program.node_evaluation import Evaluation
 from orgflow_ir.program.structures import (
     AtLiteral,
     Coerced,
