@@ -2,9 +2,9 @@
 
 Values are those of JSON: JavaScript's numbers stand for their shortest decimals, and sums and
 products are computed as whole numbers of a very small unit (`exact`). An expression that is not
-translated here has a translation that calls the runtime (`printer.py`).
+printed inline is printed with the runtime (`feel_runtime_code`).
 
-No text of a source is copied, as in `printer.py`.
+No text of a source is copied, as in `feel_runtime_code`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ FEEL: JavaScript decides it the same way if the types are compared first. Such a
     ];
 
 Columns and results that are computed, cells with dates, and decisions that are an expression become
-plain JavaScript if they have such a form (`direct.py`): a column becomes a constant, and each rule
+plain JavaScript if they have such a form (`feel_code`): a column becomes a constant, and each rule
 has its result as a function, which is called if the rule is chosen. Every other decision is
 compiled with the runtime (`decision_code`). Rules of the translation:
 

@@ -1,5 +1,5 @@
 // The values and functions of FEEL that translations call. Each block behind a blank line is one
-// definition; a translation gets those that it needs, in this order (see runtime.py).
+// definition; a translation gets those that it needs, in this order (see feel_runtime.py).
 // Numbers {k, c, e} are c * 10 ** e; times count nanoseconds; null is null; contexts are Maps.
 
 const ZERO = BigInt(0);
