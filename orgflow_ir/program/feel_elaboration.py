@@ -17,10 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from typing import TypeGuard
 
 from orgflow_ir.program import feel_operators, structures
 from orgflow_ir.program.exact import is_decided_by_doubles, terms
 from orgflow_ir.program.feel_operators import FEEL, POWER, exact_comparison, is_feel_comparison
+from orgflow_ir.program.java_operators import EQUALS_METHOD, JAVA
 from orgflow_ir.program.methods import COMMON_METHODS
 from orgflow_ir.program.readings import ENGINE_OBJECTS, OBJECT_NAMES
 from orgflow_ir.program.syntax import (
@@ -30,6 +32,7 @@ from orgflow_ir.program.syntax import (
     Comparison,
     ConditionError,
     Constant,
+    Empty,
     KnownType,
     Logical,
     Negative,
@@ -101,7 +104,12 @@ class _Translation:
                 return Constant(value, span)
             case Variable() | structures.Path() | structures.Filter():
                 return Variable(self.path(tree), span)
-            case Negative(operation, (operand,)):
+            case structures.FunctionCall(_, (Constant(str()),)) if _reads_by_call(tree.function):
+                return Variable(self.path(tree), span)
+            case structures.FunctionCall(structures.Path(receiver, "equals"), (other,), None):
+                rows = JAVA.comparison if isinstance(receiver, Constant) else EQUALS_METHOD
+                return rows["=="](self.tree(receiver), self.tree(other), span=span)
+            case Negative(operation, (operand,)) | Empty(operation, (operand,)):
                 inner = self.tree(operand)
                 return operation(inner, span=Span(span.start, inner.span.end))
             case Comparison() if _is_chained(tree):
@@ -138,11 +146,24 @@ class _Translation:
                 return (*self.path(base), str(place))
             case structures.Filter(base, Constant(str() as name)):
                 return (*self.path(base), name)
+            case structures.FunctionCall(function, (Constant(str() as name),), None) if (
+                _reads_by_call(function)
+            ):
+                return (*(self.path(function.base) if _is_path(function) else ()), name)
             case _:
                 raise _Beyond
         if name in OBJECT_NAMES or not _IDENTIFIER.fullmatch(name):
             raise _Beyond
         return (*steps, name)
+
+
+def _is_path(function: Tree) -> TypeGuard[structures.Path]:
+    return isinstance(function, structures.Path)
+
+
+def _reads_by_call(function: Tree) -> bool:
+    """Whether a function reads a variable or an entry: `getVariable("a")`, `order.get("a")`."""
+    return function == Variable(("getVariable",)) or (_is_path(function) and function.name == "get")
 
 
 def _is_chained(tree: Comparison) -> bool:

@@ -14,6 +14,7 @@ from orgflow_ir.model import Expression
 from orgflow_ir.program.ecmascript_operators import LOOSE
 from orgflow_ir.program.feel_operators import FEEL
 from orgflow_ir.program.syntax import (
+    Apply,
     Call,
     Comparison,
     ConditionError,
@@ -105,6 +106,39 @@ def test_whose_equality(written: str, language: str | None, meaning: str) -> Non
     found = read_condition(Expression(text=written, language=language))
     assert isinstance(found, Comparison)
     assert found.operation.name == f"{_ROWS[meaning]} {found.operator}"
+
+
+@pytest.mark.parametrize(
+    ("written", "operation"),
+    [
+        ("= a == 1", "js =="), ("= a === 1", "js strict =="), ("= a !== 1", "js strict !="),
+        ("= a <> 1", "feel !="), ("= a = 1 && b", "feel and"), ("= a || b = 1", "feel or"),
+        ("= not a = 1", "feel not"), ("= a gt 1", "feel >"),
+        ("= a eq 1", "js =="), ("= !a and b", "feel and"), ("= a.equals('x')", "java equals =="),
+        ("= order.get('b') = 1", "feel =="), ("= getVariable('b') = 1", "feel =="),
+        ("= empty a", "feel =="), ("= a = undefined", "feel =="), ("= a = 'x'", "feel =="),
+        ("= a.startsWith('x')", "feel =="), ("a % 2 = 0", "feel =="),
+    ],
+)  # fmt: skip
+def test_feel_of_processes_has_forms_that_engines_accept(written: str, operation: str) -> None:
+    tree = read_condition(Expression(text=written))
+    assert isinstance(tree, Apply)
+    assert tree.operation.name == operation
+
+
+def test_an_operator_of_another_language_is_refused_beside_what_only_feel_has() -> None:
+    with pytest.raises(ConditionError, match="`==` is not a FEEL operator; use `=`"):
+        read_condition(Expression(text="= count(a) == 1"))
+    with pytest.raises(ConditionError, match="`%` is not a FEEL operator; use `modulo`"):
+        read_condition(Expression(text="= a % 2 = 0"))
+
+
+@pytest.mark.parametrize(
+    "written", ["a < b < 3 = c", "count(a) = 1", "some x in a satisfies x = 1"]
+)
+def test_what_only_feel_has_is_no_condition_without_a_mark(written: str) -> None:
+    with pytest.raises(ConditionError):
+        recognise(Expression(text=written)).parse()
 
 
 def test_one_single_equals_sign_among_others_assigns_in_a_script() -> None:

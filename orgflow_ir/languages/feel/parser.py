@@ -28,6 +28,7 @@ from orgflow_ir.program.feel.types import (
     Type,
 )
 from orgflow_ir.program.feel_operators import BETWEEN, EXACT_LIST, FEEL, POWER
+from orgflow_ir.program.methods import EMPTY
 from orgflow_ir.program.structures import (
     AtLiteral,
     ContextLiteral,
@@ -109,9 +110,13 @@ _COMPARISONS: Mapping[str, Operation[Comparison]] = {
 }  # fmt: skip
 """Operations by sign. `==` is no operator of FEEL; engines that accept it convert its operands."""
 
+_WORD_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_EMPTY = re.compile(r"empty\s+(?!(?:and|or|in|between|instance|eq|ne|lt|le|gt|ge)\b)[^\W\d]")
+"""The word before an operand that it is about."""
+
 _ARITHMETIC: Mapping[str, Operation[Arithmetic]] = {
     "+": FEEL.arithmetic["+"], "-": FEEL.arithmetic["-"], "*": FEEL.arithmetic["*"],
-    "/": FEEL.arithmetic["/"],
+    "/": FEEL.arithmetic["/"], "%": FEEL.arithmetic["%"],
 }  # fmt: skip
 
 _OR, _AND, _COMPARISON, _SUM, _PRODUCT, _POWER = range(6)
@@ -142,7 +147,8 @@ def parse_expression(
         members: names of context entries, for `a.b c` and for filters.
         types: type names that `instance of` and parameters accept in addition to FEEL's own.
         lenient: accepts what authors of processes write and engines convert: `==`, `===`, `!==`,
-            `<>`, `&&`, `||`, `not a`, and texts in single quotes.
+            `<>`, `&&`, `||`, `!a`, `not a`, `empty a`, `a gt b`, `a % b`, and texts in single
+            quotes.
 
     Raises:
         FeelError: the text does not match the grammar; the message names the fault and its
@@ -383,7 +389,7 @@ class _Parser:
         while True:
             if least <= _POWER and self.accept("**"):
                 left = POWER(left, self.unary(), span=self.since(start))
-            elif least <= _PRODUCT and (self.ahead("*") or self.ahead("/")):
+            elif least <= _PRODUCT and self.ahead_of_product():
                 left = self.arithmetic(left, _POWER, start)
             elif least <= _SUM and (self.ahead("+") or self.ahead("-")):
                 left = self.arithmetic(left, _PRODUCT, start)
@@ -393,7 +399,9 @@ class _Parser:
                 left = BETWEEN(left, low, self.operation(_SUM), span=self.since(start))
             elif least <= _COMPARISON and self.accept_word("in"):
                 left = In(left, self.tests_of_in(), self.since(start))
-            elif least <= _COMPARISON and (compare := self.comparison_sign()) is not None:
+            elif least <= _COMPARISON and (
+                (compare := self.comparison_sign() or self.comparison_word()) is not None
+            ):
                 left = compare(left, self.operation(_SUM), span=self.since(start))
             elif least <= _AND and (self.accept_word("and") or self.accept_lenient("&&")):
                 right = self.operation(_COMPARISON)
@@ -408,6 +416,9 @@ class _Parser:
         sign = self.text[self.at]
         self.accept(sign)
         return _ARITHMETIC[sign](left, self.operation(right), span=self.since(start))
+
+    def ahead_of_product(self) -> bool:
+        return self.ahead("*") or self.ahead("/") or (self.lenient and self.ahead("%"))
 
     def accept_lenient(self, sign: str) -> bool:
         return self.lenient and self.accept(sign)
@@ -437,8 +448,24 @@ class _Parser:
         self.skip()
         return _COMPARISONS[match.group()]
 
+    def comparison_word(self) -> Operation[Comparison] | None:
+        """The operation of a sign that is written as a word, as in `a gt b`."""
+        word = next((word for word in _WORD_SIGNS if self.word_ahead(word)), None)
+        if not self.lenient or word is None:
+            return None
+        self.accept_word(word)
+        return _COMPARISONS[_WORD_SIGNS[word]]
+
     def unary(self) -> Tree:
         start = self.at
+        if self.accept_lenient("!"):
+            with self.nested():
+                word, operand = Variable(("not",), Span(start, start + 1)), self.unary()
+                return FunctionCall(word, (operand,), None, self.since(start))
+        if self.lenient and _EMPTY.match(self.text, start):
+            self.accept_word("empty")
+            with self.nested():
+                return EMPTY(self.unary(), span=self.since(start))
         if not self.accept("-"):
             return self.instance(self.postfix(self.primary(), start), start)
         with self.nested():
@@ -647,6 +674,8 @@ class _Parser:
             return self.keyword(word.group())
         if found is None and word is None:
             self.fail(f"{self.shown()} is not expected here")
+        if self.lenient and self.accept_word("undefined"):
+            return Constant(None, self.since(start))
         if found is None:
             assert word is not None
             found = word.group(), word.end()

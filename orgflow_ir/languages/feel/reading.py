@@ -30,6 +30,7 @@ from orgflow_ir.program.syntax import (
     Comparison,
     ConditionError,
     Constant,
+    Empty,
     Exact,
     Logical,
     Node,
@@ -37,6 +38,7 @@ from orgflow_ir.program.syntax import (
     Span,
     Tree,
     Variable,
+    is_operation,
     nodes,
 )
 
@@ -152,6 +154,10 @@ def as_expression(tree: Tree, span: Span = NOWHERE) -> Exact:
     for part in parts(tree):
         operator = part.operator if isinstance(part, UnaryTest) else None
         foreign = operator is not None and operator not in FEEL.comparison.values()
+        if is_operation(part, FEEL.arithmetic["%"]):
+            raise ConditionError("`%` is not a FEEL operator; use `modulo`")
+        if isinstance(part, Empty):
+            raise ConditionError("`empty` is not a FEEL operator; use `count`")
         if foreign or (isinstance(part, Comparison) and not is_feel_comparison(part)):
             raise ConditionError("`==` is not a FEEL operator; use `=`")
     tree = without_extensions(tree)

@@ -41,7 +41,7 @@ def finite(value: Decimal) -> Decimal | None:
 
 
 def computed(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
-    """`left operator right` for `+ - * / **`."""
+    """`left operator right` for `+ - * / % **`. Raises `ValueError` for another operator."""
     match operator:
         case "+":
             return finite(CONTEXT.add(left, right))
@@ -51,10 +51,11 @@ def computed(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
             return finite(CONTEXT.multiply(left, right))
         case "/":
             return finite(CONTEXT.divide(left, right)) if right else None
-        case _:
-            if not left and not right:
-                return Decimal(1)
-            return finite(CONTEXT.power(left, right))
+        case "%":
+            return finite(CONTEXT.remainder(left, right)) if right else None
+        case "**":
+            return finite(CONTEXT.power(left, right)) if left or right else Decimal(1)
+    raise ValueError(f"{operator} is no operator of numbers")
 
 
 def rounded(value: Decimal, scale: int, mode: Rounding) -> Decimal | None:
