@@ -56,7 +56,10 @@ except ImportError:  # 0.2
     from orgflow.backends.n8n.emit import javascript
     from orgflow_ir.analysis.expressions.recognise import read_condition
     from orgflow_ir.analysis.work.mappings import read_value
-from orgflow.backends.n8n.emit.decisions import on_item
+try:
+    from orgflow.backends.n8n.emit.decision_code import on_item
+except ImportError:  # 0.2
+    from orgflow.backends.n8n.emit.decisions import on_item
 from orgflow_ir.model import Expression
 conditions, values = json.loads(sys.argv[1])
 tested = getattr(javascript, "condition_js", javascript.to_js)

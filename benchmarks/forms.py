@@ -12,7 +12,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import compile_model
 
@@ -38,8 +38,8 @@ def count(path: Path, registry: Registry) -> Counter[str] | None:
     for process in emitted.compiled.values():
         assert isinstance(process, CompiledProcess)
         for scope in process.scopes:
-            for node in filter(is_done_by_a_person, scope.scope.body.nodes):
-                form = scope.forms.get(node.id)
+            for node in filter(is_done_by_a_person, scope.plan.scope.body.nodes):
+                form = scope.plan.forms.get(node.id)
                 sources = {field.asked.source for field in form.fields} if form is not None else {}
                 if form is None:
                     found[PLACEHOLDER] += 1

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mutant_flow import Draft, Json, Wire, fresh_id, pick
-from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.node_types.ports import outputs_of
+from orgflow.backends.n8n.plan.references import quote_node
 
 # -- conditions ------------------------------------------------------------------------------------
 

@@ -92,8 +92,10 @@ class Subject:
         self._player = _Player(LocalEngine())
         self._player.load(emitted, process.id, ctx)
         self.workflow: Json = dict(self._player.workflow)
-        self.planned = {n.name: n for n in self._player.compiled.root.workflow_graph.nodes.values()}
-        decides = self._player.compiled.root.decisions
+        self.planned = {
+            n.name: n for n in self._player.compiled.root.plan.workflow_graph.nodes.values()
+        }
+        decides = self._player.compiled.root.plan.decisions
         steps = {n.id for n in process.nodes if not isinstance(n, Gateway) or n.id in decides}
         self.visible = self._player.visible & steps
         self._idle = {
@@ -154,7 +156,7 @@ class Subject:
     ) -> Iterator[tuple[str, RunRequest]]:
         """`request` with a value of no branch at the first visit of each decision not `known`, with
         `again` at every visit of every one."""
-        emission = self._player.compiled.root
+        emission = self._player.compiled.root.plan
         visits: Counter[str] = Counter()
         done = set(known)
         for step in run.steps:
@@ -189,7 +191,7 @@ class Subject:
         self, request: RunRequest, setter: str, visit: int, fields: Json
     ) -> RunRequest | None:
         """`request` with what the setter outputs at a visit overwritten."""
-        emission = self._player.compiled.root
+        emission = self._player.compiled.root.plan
         if (
             setter in emission.workflow_graph.nodes
             and emission.workflow_graph.nodes[setter].role == "trigger"

@@ -31,6 +31,9 @@ AREAS: dict[str, tuple[str, ...]] = {
     "orgflow_ir/work": ("tests/expressions", "tests/gaps", "tests/passes"),
     "orgflow_ir/gaps": ("tests/gaps",),
     "passes": ("tests/test_diagnostics.py", "tests/passes", "tests/test_fixing.py"),
+    "backends/n8n/plan": (
+        "tests/test_examples.py", "tests/backends/n8n/test_lowerings.py", "tests/backends/n8n",
+    ),
     "backends/n8n/emit": (
         "tests/test_examples.py", "tests/backends/n8n/test_lowerings.py", "tests/backends/n8n",
     ),

@@ -14,8 +14,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from orgflow.backends.n8n.emit.computed import work_in
-from orgflow.backends.n8n.emit.named_work import named_work
+from orgflow.backends.n8n.plan.task_work import work_in
+from orgflow.backends.n8n.plan.work_names import named_work
 from orgflow.compilation.reading import load_model
 
 from orgflow_ir.model import Task

@@ -155,7 +155,7 @@ def test_negative_controls(
     runner.load(compiled.emitted, process.id, ctx)
     visible = runner.visible & {n.id for n in process.nodes}
     guards = {
-        n.name for n in runner.compiled.root.workflow_graph.nodes.values() if n.role == "guard"
+        n.name for n in runner.compiled.root.plan.workflow_graph.nodes.values() if n.role == "guard"
     }
     for what, mutant in mutants(runner.workflow, guards, random.Random(int(number)), 8):
         runner.workflow = mutant

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orgflow.backends.n8n.emit import emission_rules
 from orgflow.backends.n8n.emit.model_compilation import compile_processes, emit_files
 from orgflow.backends.n8n.format.merge_base import base_path
+from orgflow.backends.n8n.plan import emission_rules
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.plan.target_options import version_of
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from orgflow.backends.n8n.diff.comparison_rules import DIFF_RULES
-from orgflow.backends.n8n.emit.emission_rules import N8N_RULES
 from orgflow.backends.n8n.lint import LINT_RULES
 from orgflow.backends.n8n.merge.merge_rules import MERGE_RULES
+from orgflow.backends.n8n.plan.emission_rules import N8N_RULES
 from orgflow.backends.n8n.server.deploy.deployment_rules import DEPLOY_RULES
 from orgflow.backends.n8n.server.deploy.deployment_rules import SERVER_RULES as SERVER_RULES
 from orgflow.backends.n8n.verify.verification_rules import VERIFY_RULES

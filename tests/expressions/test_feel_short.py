@@ -15,7 +15,7 @@ from engine_fixture import START, flow, reads
 from feel_random import plain_expression
 from orgflow.backends.javascript.exact_code import print_inline
 from orgflow.backends.javascript.expression_code import to_js
-from orgflow.backends.n8n.emit.decisions import on_item
+from orgflow.backends.n8n.emit.decision_code import on_item
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_parameter
 from seeds import seeds

@@ -13,7 +13,7 @@ from canvas_metrics import boxes, wires
 from editor_browser import browser_context
 from markdown_labels import LABELS
 from n8n_compiled import workflows
-from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.plan.names import plain
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from orgflow.compilation.reading import load_model

@@ -42,7 +42,7 @@ def filled(registry: Registry) -> tuple[Json, dict[str, tuple[str, ...]]]:
         fields = (row["parameters"].get("assignments") or {}).get("assignments") or ()
         for field in fields:
             field["value"] = f"={{{{ $('{trigger}').first().json.body.{field['name']} }}}}"
-    return workflow, {d.variable: d.values for d in compiled.root.decisions.values()}
+    return workflow, {d.variable: d.values for d in compiled.root.plan.decisions.values()}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from orgflow.backends.asl.emit import Emitter as AslEmitter
-from orgflow.backends.n8n.emit.emitter import _Emitter as N8nEmitter
+from orgflow.backends.n8n.plan import passes
 from stored_executions import plain, stored
 
 _PROCESS = """
@@ -84,16 +84,16 @@ def counted() -> Iterator[Counter[str]]:
     found: Counter[str] = Counter()
 
     def counting(original: Any, process: Callable[[Any], str]) -> Any:
-        def run(self: Any) -> None:
-            found[process(self)] += 1
-            original(self)
+        def run(first: Any, *others: Any) -> Any:
+            found[process(first)] += 1
+            return original(first, *others)
 
         return run
 
-    of_n8n = counting(N8nEmitter.run, lambda e: str(e.e.process.id))
+    of_n8n = counting(passes.plan_scope, lambda scope: str(scope.process.id))
     of_asl = counting(AslEmitter.run, lambda e: str(e.s.process.id))
     with ExitStack() as stack:
-        stack.enter_context(patch.object(N8nEmitter, "run", of_n8n))
+        stack.enter_context(patch.object(passes, "plan_scope", of_n8n))
         stack.enter_context(patch.object(AslEmitter, "run", of_asl))
         yield found
 

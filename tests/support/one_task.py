@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.backends.n8n.engine.local import EngineRun
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.compilation.reading import load_model

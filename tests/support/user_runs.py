@@ -61,7 +61,7 @@ class TwoPassRunner(LocalRunner):
     ) -> RunRequest:
         """As of `LocalRunner`; where a page starts a run, its item is the input by label."""
         made = super().request(stimuli, errors)
-        page = self.compiled.root.forms.get(stimuli[0].element)
+        page = self.compiled.root.plan.forms.get(stimuli[0].element)
         if page is None:
             return made
         (item,) = made.items or ()

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.backends.n8n.format.identity import tag_of
+from orgflow.backends.n8n.plan.actions import WebhookStart
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from variable_oracle import Outcome, play
 from variable_scenarios import Scenario
@@ -99,17 +100,17 @@ def request(scenario: Scenario, process: CompiledProcess, filling: str) -> RunRe
     """The run of a scenario with its tasks filled."""
     tasks = [n.id for scope in scenario.model.scopes() for n in scope.nodes if isinstance(n, Task)]
     root = process.root
-    trigger = next(n for n in root.workflow_graph.nodes.values() if n.role == "trigger")
+    trigger = next(n for n in root.plan.workflow_graph.nodes.values() if n.role == "trigger")
     start = dict(scenario.start)
     item = (
         {"headers": {"amount": 1}, "params": {}, "query": {}, "body": start}
-        if trigger.type == "webhook"
+        if isinstance(trigger.action, WebhookStart)
         else start
     )
     inner = {
-        s.scope.workflow_id: filled(s.workflow, scenario.sets, filling, tasks)
+        s.plan.scope.workflow_id: filled(s.workflow, scenario.sets, filling, tasks)
         for s in process.scopes
-        if s.scope.called
+        if s.plan.scope.called
     }
     return RunRequest(
         filled(root.workflow, scenario.sets, filling, tasks),
@@ -164,10 +165,10 @@ def fault(scenario: Scenario, process: CompiledProcess, run: EngineRun, wanted: 
 def visited(process: CompiledProcess, run: EngineRun) -> Counter[str]:
     """How often each task ran."""
     tasks = {
-        (s.scope.workflow_id if s.scope.called else None, n.name): n.element
+        (s.plan.scope.workflow_id if s.plan.scope.called else None, n.name): n.element
         for s in process.scopes
-        for n in s.workflow_graph.nodes.values()
-        if n.role == "element" and isinstance(s.graph.nodes.get(n.element), Task)
+        for n in s.plan.workflow_graph.nodes.values()
+        if n.role == "element" and isinstance(s.plan.graph.nodes.get(n.element), Task)
     }
     found = (tasks.get((n.workflow, n.node)) for n in run.order)
     return Counter(name for name in found if name is not None)
@@ -177,6 +178,6 @@ def _named(process: CompiledProcess, element: str) -> list[str]:
     return [
         n.name
         for s in process.scopes
-        for n in s.workflow_graph.nodes.values()
+        for n in s.plan.workflow_graph.nodes.values()
         if n.role == "element" and n.element == element
     ]

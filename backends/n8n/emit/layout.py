@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from math import inf
 from types import MappingProxyType
 
-from orgflow.backends.n8n.emit.graph import NodeKey
+from orgflow.backends.n8n.plan.graph import NodeKey
 
 from orgflow_ir.flow.control_flow.graph import immediate_dominators
 from orgflow_ir.layout.stacking import Block, list_postorder, merge_blocks

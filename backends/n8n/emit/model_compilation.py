@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from orgflow.backends.n8n.emit.emission_rules import FaultyWorkflow, SettingNeeded
-from orgflow.backends.n8n.emit.emitter import (
-    CompiledProcess,
-    CompiledScope,
-    compile_made,
-    compile_process,
-)
-from orgflow.backends.n8n.emit.parallel import report_parallel
-from orgflow.backends.n8n.emit.scopes import scopes_of
-from orgflow.backends.n8n.emit.workflow import build, model_hash
+from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.workflow import build_workflow, model_hash
 from orgflow.backends.n8n.emit.workflow_check import check_workflow
 from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
+from orgflow.backends.n8n.plan.actions import Send
+from orgflow.backends.n8n.plan.emission_rules import FaultyWorkflow, SettingNeeded
+from orgflow.backends.n8n.plan.graph import PlanNode
+from orgflow.backends.n8n.plan.lazy_modules import load_function
+from orgflow.backends.n8n.plan.parallel import report_parallel
+from orgflow.backends.n8n.plan.passes import PlannedProcess, plan_added_process, plan_process
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
+from orgflow.backends.n8n.plan.scopes import scopes_of
 from orgflow.backends.n8n.plan.target_options import version_of
 
 from orgflow_ir.facts import keep
@@ -35,45 +35,52 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     digest = model_hash(model)
     legal, model = model, keep(model, "the notes of the workflow", ctx, listeners=True)
     share_concurrency(model, legal, ctx)
-    compiled = []
+    planned = []
     for process in executable_processes(model):
         for scope in scopes_of(model, process):
             report_parallel(scope.body, model, ctx)
-        compiled.append(compile_process(model, process, ctx)._replace(digest=digest))
+        planned.append(plan_process(model, process, ctx)._replace(digest=digest))
     reports = ctx.options.get("errors") == "workflow"
-    more = [_compile_failure_report(compiled, ctx)] if reports else []
-    return finish_processes(compiled, ctx, more)
+    more = [_plan_failure_report(planned, ctx)] if reports else []
+    return build_processes(planned, ctx, more)
 
 
-def finish_processes(
-    compiled: list[CompiledProcess], ctx: PassContext, more: Sequence[CompiledProcess] = ()
+def build_processes(
+    planned: Sequence[PlannedProcess], ctx: PassContext, more: Sequence[PlannedProcess] = ()
 ) -> list[CompiledProcess]:
-    """The processes of a model with the workflows of work that they name, built."""
-    model, digest = compiled[0].root.scope.model, compiled[0].digest
-    if ctx.options.get("stubs") == "workflow":
-        compiled = [*compiled, *_compile_named_work(model, compiled, ctx)]
-    compiled = [*compiled, *more]
-    version = version_of(ctx)
-    for process in compiled:
-        for scope in process.scopes:
-            build(scope, digest_of_process(process, digest), version)
-    scopes = {process.process.id: process.scopes for process in compiled}
+    """The workflows of the processes of a model, with those of work that they name."""
+    model, digest = planned[0].root.scope.model, planned[0].digest
+    every = [*planned]
+    if any(plan.named_work for process in planned for plan in process.scopes):
+        every += _plan_named_work(model, planned, ctx)
+    every += more
+    scopes = {one.process.id: build_process(one, digest, ctx).scopes for one in every}
     return [
-        process._replace(
-            called=tuple(
+        CompiledProcess(
+            one.process,
+            scopes[one.process.id],
+            tuple(
                 scope
-                for callee in called_from(process.process, model)
+                for callee in called_from(one.process, model)
                 for scope in scopes.get(callee.id, ())
-            )
+            ),
+            one.digest,
         )
-        for process in compiled
+        for one in every
     ]
 
 
-def digest_of_process(compiled: CompiledProcess, model: str) -> str:
+def build_process(planned: PlannedProcess, model: str, ctx: PassContext) -> CompiledProcess:
+    """The workflows of one process; `model` is the hash of its model."""
+    digest, version = digest_of_process(planned, model), version_of(ctx)
+    scopes = tuple(build_workflow(plan, digest, version) for plan in planned.scopes)
+    return CompiledProcess(planned.process, scopes, (), planned.digest)
+
+
+def digest_of_process(planned: PlannedProcess, model: str) -> str:
     """The hash in the map of a workflow: of the model that it is made from; of work that several
     models may name, a hash that is the same for all of them."""
-    scope = compiled.root.scope
+    scope = planned.root.scope
     if not scope.shared:
         return model
     if not scope.only_called:
@@ -81,28 +88,26 @@ def digest_of_process(compiled: CompiledProcess, model: str) -> str:
     return model_hash(scope.model.replace(processes=(scope.process.replace(doc="", nodes=()),)))
 
 
-def _compile_named_work(
-    model: Model, compiled: Iterable[CompiledProcess], ctx: PassContext
-) -> Iterator[CompiledProcess]:
+def _plan_named_work(
+    model: Model, planned: Iterable[PlannedProcess], ctx: PassContext
+) -> Iterator[PlannedProcess]:
     """The workflows of work that tasks only name, one a name."""
-    from orgflow.backends.n8n.emit.named_work import contract, report_conflicts, uses
+    from orgflow.backends.n8n.plan.named_work import contract, report_conflicts, uses
 
     first = executable_processes(model)[0]
-    for work, called in uses(scope for process in compiled for scope in process.scopes).items():
+    for work, called in uses(plan for process in planned for plan in process.scopes).items():
         report_conflicts(work, called, ctx)
         scope = work.scope(model, first, contract(called))
-        yield compile_made(scope, ctx)
+        yield plan_added_process(scope, ctx)
 
 
-def _compile_failure_report(
-    compiled: Sequence[CompiledProcess], ctx: PassContext
-) -> CompiledProcess:
+def _plan_failure_report(planned: Sequence[PlannedProcess], ctx: PassContext) -> PlannedProcess:
     """The workflow that is started with what failed in the others."""
-    from orgflow.backends.n8n.emit.failure_report import failure_scope, write_failures
+    from orgflow.backends.n8n.plan.failure_report import failure_scope, plan_failure_report
 
-    first = compiled[0].root.scope
-    report = compile_made(failure_scope(first.model), ctx)
-    write_failures(report, compiled)
+    first = planned[0].root.scope
+    report = plan_added_process(failure_scope(first.model), ctx)
+    plan_failure_report(report, planned)
     ctx.emit(
         SettingNeeded,
         "the model does not define the recipient of failure reports; emitted a placeholder in "
@@ -152,40 +157,51 @@ def emit_files(
 
 def list_named_work(files: Mapping[str, CompiledScope], prefix: str) -> Iterator[Artifact]:
     """The contracts of named work, for whoever implements it; `prefix` of the name of the file."""
-    if not any(scope.scope.only_called for scope in files.values()):
+    if not any(scope.plan.scope.only_called for scope in files.values()):
         return
-    from orgflow.backends.n8n.emit.named_work import WORK_TO_DO, work_to_do
+    from orgflow.backends.n8n.plan.named_work import WORK_TO_DO, work_to_do
 
-    yield Artifact(f"{prefix}{WORK_TO_DO}", work_to_do(files))
+    yield Artifact(
+        f"{prefix}{WORK_TO_DO}", work_to_do({path: scope.plan for path, scope in files.items()})
+    )
 
 
 def check_workflows(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
     """Whether every workflow passes our check of the format; what does not is OF911."""
     faulty = False
     for scope in (scope for process in compiled for scope in process.scopes):
-        nodes = scope.workflow_graph.nodes.values()
-        filled = {node.name for node in nodes if node.version is not None}
+        filled = {
+            node.name for node in scope.plan.workflow_graph.nodes.values() if _is_filled(node)
+        }
         for problem in check_workflow(scope.workflow, version=version_of(ctx), filled=filled):
-            if problem.kind == "unreachable" and (_has_islands(scope) or _has_stubs(scope)):
+            if problem.kind == "unreachable" and (
+                _has_islands(scope.plan) or _has_stubs(scope.plan)
+            ):
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True
             ctx.emit(
                 FaultyWorkflow,
-                f"the workflow compiled from `{scope.scope.body.label}` is faulty at "
+                f"the workflow compiled from `{scope.plan.scope.body.label}` is faulty at "
                 f"{problem.path}: {problem.message}",
-                element=scope.scope.body,
+                element=scope.plan.scope.body,
                 help="this is a bug in orgflow: report it and attach the model",
             )
     return not faulty
 
 
-def _has_stubs(compiled: CompiledScope) -> bool:
+def _is_filled(node: PlanNode) -> bool:
+    """Whether an operation of the catalogue fills a task, in the version of its node type."""
+    action = node.action
+    return isinstance(action, Send) and bool(load_function("operations.is_operation")(action.act))
+
+
+def _has_stubs(plan: ScopePlan) -> bool:
     """Whether runs stop before something, so that nothing leads to what is behind."""
-    return any(node.role == "stub" for node in compiled.workflow_graph.nodes.values())
+    return any(True for _ in plan.with_role("stub"))
 
 
-def _has_islands(compiled: CompiledScope) -> bool:
-    return len(compiled.graph.reachable) < len(compiled.graph.nodes)
+def _has_islands(plan: ScopePlan) -> bool:
+    return len(plan.graph.reachable) < len(plan.graph.nodes)
 
 
 def _list_parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.emit.model_compilation import (
+    build_process,
     check_workflows,
-    digest_of_process,
     emit_files,
     list_named_work,
 )
-from orgflow.backends.n8n.emit.named_work import linked
 from orgflow.backends.n8n.emit.together import compile_together
-from orgflow.backends.n8n.emit.workflow import build
-from orgflow.backends.n8n.plan.target_options import version_of
+from orgflow.backends.n8n.plan.named_work import conflicts, contract, report_conflicts, uses
+from orgflow.backends.n8n.plan.passes import plan_added_process
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -28,9 +27,7 @@ def link_files(models: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tup
     remade: list[CompiledProcess] = []
     if any(len(model) > 1 for model in compiled):
         compiled, remade = compile_together(compiled, ctx)
-    for work_compiled in (named := linked(compiled, ctx)):
-        build(work_compiled.root, digest_of_process(work_compiled, ""), version_of(ctx))
-    remade += named
+    remade += link_named_work(compiled, ctx)
     if not check_workflows(remade, ctx):
         return tuple(Emitted((), SourceMap(model, tuple)) for model, _ in models)
     names: dict[str, CompiledScope] = {}
@@ -41,3 +38,34 @@ def link_files(models: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tup
     if outputs and (work := (*list_named_work(names, ""),)):
         outputs[0] = dataclasses.replace(outputs[0], beside=(*outputs[0].beside, *work))
     return tuple(outputs)
+
+
+def link_named_work(
+    made: Sequence[list[CompiledProcess]], ctx: PassContext
+) -> list[CompiledProcess]:
+    """One workflow for each name that several models use, with the contract of all callers; it is
+    in the output of the first of these models, and removed from the others. The regenerated
+    outputs."""
+    callers = [uses(scope.plan for one in model for scope in one.scopes) for model in made]
+    models: dict[str, list[int]] = {}
+    for at, found in enumerate(callers):
+        for work in found:
+            if work.shared:
+                models.setdefault(work.key, []).append(at)
+    remade = []
+    for key, places in models.items():
+        if len(places) < 2:
+            continue
+        here = [next((w, u) for w, u in callers[at].items() if w.key == key) for at in places]
+        work = here[0][0]
+        known = {c.name for _, called in here for c in conflicts(called)}
+        called = [use for _, some in here for use in some]
+        report_conflicts(work, called, ctx, known)
+        scope = called[0].plan.scope
+        added = work.scope(scope.model, scope.process, contract(called))
+        one = build_process(plan_added_process(added, ctx), "", ctx)
+        for number, at in enumerate(places):
+            index = next(i for i, p in enumerate(made[at]) if p.process.id == one.process.id)
+            made[at][index : index + 1] = [one] if number == 0 else []
+        remade.append(one)
+    return remade

@@ -1,36 +1,31 @@
-"""Outputs of Switch nodes in the vertical order of their targets, so that connections do not
-cross."""
+"""Outputs of decisions in the vertical order of their targets, so that connections do not cross."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import NodeKey, Port, Wires, WorkflowGraph
-from orgflow.backends.n8n.emit.references import quote_node
+from orgflow.backends.n8n.plan.actions import Decide, renumber_ports
+from orgflow.backends.n8n.plan.graph import NodeKey, Port
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 
-def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int, int]]) -> None:
+def order_outputs(plan: ScopePlan, positions: Mapping[NodeKey, tuple[int, int]]) -> None:
     """Sort the outputs of each decision by values, which are all different.
 
     The fallback stays the last output, as n8n requires. The variable nodes refer to outputs by
     number, and refer to the same ones afterwards.
     """
-    graph = compiled.workflow_graph
+    graph = plan.workflow_graph
     targets: dict[Port, list[NodeKey]] = {}
     for source, target in graph.wires:
         targets.setdefault(source, []).append(target.node)
     moved: dict[Port, Port] = {}
-    for gateway, decision in compiled.decisions.items():
-        node = graph.nodes[gateway]
-        chosen = [branch for branch in decision.branches if branch.kind != "default"]
-        if node.type != "switch" or any(branch.kind != "value" for branch in chosen):
+    for gateway in plan.decisions:
+        action = graph.nodes[gateway].action
+        if not isinstance(action, Decide) or action.unset or action.rules < 2:
+            continue
+        if any(branch.kind != "value" for branch in action.branches):
             continue  # of conditions, the first that holds counts
-        rules = node.parameters["rules"]["values"]
-        if len(rules) != len(chosen):
-            continue  # each branch has an If of its own
         at_x = positions[gateway][0]
 
         def height(number: int, gateway: str = gateway, at_x: int = at_x) -> tuple[bool, int]:
@@ -38,32 +33,21 @@ def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int
             ahead = [positions[end][1] for end in ends if positions[end][0] > at_x]
             return not ahead, min(ahead, default=0)  # a wire back leaves below all others
 
-        order = sorted(range(len(rules)), key=height)
-        if order != list(range(len(rules))):
-            node.parameters["rules"]["values"] = [rules[old] for old in order]
+        order = sorted(range(action.rules), key=height)
+        if order != list(range(action.rules)):
+            branches = tuple(action.branches[old] for old in order)
+            graph.nodes[gateway].action = action._replace(branches=branches)
             moved |= {Port(gateway, old): Port(gateway, new) for new, old in enumerate(order)}
-            if compiled.carried is not None:
-                _read_again(graph, node.name, order)
     if moved:
-        graph.wires = Wires({(moved.get(a, a), b): flow for (a, b), flow in graph.wires.items()})
-        compiled.exits.update((f, moved[p]) for f, p in compiled.exits.items() if p in moved)
+        _move_ports(plan, moved)
 
 
-def _read_again(graph: WorkflowGraph, name: str, order: Sequence[int]) -> None:
-    """Write the new number of each output of a node where another node reads it."""
-    start = f"$({quote_node(name)}).first("
-    read = re.compile(re.escape(start) + r"(\d+)\)")
-
-    def renumbered(found: re.Match[str]) -> str:
-        old = int(found[1])
-        return f"{start}{order.index(old) if old in order else old})"
-
-    def written(value: Any) -> Any:
-        if isinstance(value, str):
-            return read.sub(renumbered, value) if start in value else value
-        if isinstance(value, dict):
-            return {key: written(inner) for key, inner in value.items()}
-        return [written(inner) for inner in value] if isinstance(value, list) else value
-
-    for node in graph.nodes.values():
-        node.parameters = written(node.parameters)
+def _move_ports(plan: ScopePlan, moved: dict[Port, Port]) -> None:
+    """Renumber outputs in connections, and where nodes read them."""
+    graph, carried = plan.workflow_graph, plan.carried
+    graph.reroute(moved)
+    plan.exits.update((f, moved[p]) for f, p in plan.exits.items() if p in moved)
+    if carried is not None:
+        carried.before = {key: moved.get(port, port) for key, port in carried.before.items()}
+        for node in graph.nodes.values():
+            node.action = renumber_ports(node.action, moved)

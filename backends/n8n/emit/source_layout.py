@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from orgflow.backends.n8n.emit.graph import NodeKey, WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, PORT, ROW, lift
-from orgflow.backends.n8n.emit.scopes import WorkflowScope
+from orgflow.backends.n8n.plan.actions import WAITS
+from orgflow.backends.n8n.plan.graph import NodeKey, PlanGraph
+from orgflow.backends.n8n.plan.scopes import WorkflowScope
 
 from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.model.elements import Scope
@@ -47,7 +48,7 @@ class Drawn(NamedTuple):
 
 
 def from_diagram(
-    scope: WorkflowScope, workflow_graph: WorkflowGraph, ports: Mapping[NodeKey, int]
+    scope: WorkflowScope, workflow_graph: PlanGraph, ports: Mapping[NodeKey, int]
 ) -> Drawn | None:
     """The source's positions, scaled, with space for additional nodes; `None` if there is no
     diagram, it is incomplete, or it does not read from left to right."""
@@ -125,7 +126,7 @@ def _left_to_right(body: Scope, centres: Mapping[str, tuple[float, float]]) -> b
     return sum(1 for dx in steps if dx < 2 * _SLACK) <= _STEEP * len(steps)
 
 
-def _make_room(workflow_graph: WorkflowGraph, spots: dict[NodeKey, list[float]]) -> None:
+def _make_room(workflow_graph: PlanGraph, spots: dict[NodeKey, list[float]]) -> None:
     """A free column left of gateways with a decision node, right of those with branch tests and of
     forms with what makes variables of the answers and what asks again."""
     nodes = workflow_graph.nodes
@@ -133,7 +134,7 @@ def _make_room(workflow_graph: WorkflowGraph, spots: dict[NodeKey, list[float]])
     forms = {
         key
         for key, n in nodes.items()
-        if n.role == "element" and (n.type == "wait" or n.element in answered)
+        if n.role == "element" and (isinstance(n.action, WAITS) or n.element in answered)
     }
     for role, behind in _ROOM:
         owners = sorted(
@@ -166,7 +167,7 @@ class _Places:
 
     def __init__(
         self,
-        workflow_graph: WorkflowGraph,
+        workflow_graph: PlanGraph,
         spots: Mapping[NodeKey, Sequence[float]],
         bands: dict[str, tuple[int, int]],
         ports: Mapping[NodeKey, int],

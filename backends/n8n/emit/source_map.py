@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import GraphNode
+from orgflow.backends.n8n.emit.compiled import CompiledScope
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.plan.actions import REPLACED, SetDecision
+from orgflow.backends.n8n.plan.graph import PlanNode
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 from orgflow_ir.model import Event, Node, Task
 from orgflow_ir.model.provenance import joint_source_ids, source_ids
@@ -24,23 +27,24 @@ def parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
     elements that name it.
     """
     callers: dict[str, tuple[str, ...]] = {}
-    if any(compiled.scope.only_called for compiled in files.values()):
-        from orgflow.backends.n8n.emit.named_work import uses
+    if any(compiled.plan.scope.only_called for compiled in files.values()):
+        from orgflow.backends.n8n.plan.named_work import uses
 
-        for work, called in uses(files.values()).items():
+        for work, called in uses(compiled.plan for compiled in files.values()).items():
             callers[work.process] = joint_source_ids(use.task for use in called)
     for path, compiled in files.items():
-        found = (*_nodes(path, compiled), *_wires(path, compiled))
-        made_from = callers.get(compiled.process.id)
-        for part in found:
+        made_from = callers.get(compiled.plan.process.id)
+        for part in (*_nodes(path, compiled), *_wires(path, compiled)):
             yield part if made_from is None else part._replace(role="made", elements=made_from)
 
 
 def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
-    process = compiled.process.id
-    by_name = {node.name: node for node in compiled.workflow_graph.nodes.values()}
-    lanes = {lane.id: lane for lane in compiled.scope.lanes}
+    plan = compiled.plan
+    process = plan.process.id
+    by_name = {node.name: node for node in plan.workflow_graph.nodes.values()}
+    lanes = {lane.id: lane for lane in plan.scope.lanes}
     for index, row in enumerate(compiled.workflow["nodes"]):
+        short = row["type"].removeprefix(TYPE_PREFIX)
         name, place = row["name"], json_pointer("nodes", index)
         node = by_name.get(name)
         if node is None:
@@ -49,25 +53,25 @@ def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
             elements = source_ids(lanes[of]) if of in lanes else (of,)
             yield Part(path, place, role, elements, name, "Sticky Note", process)
             continue
-        element = compiled.graph.nodes.get(node.element)
+        element = plan.graph.nodes.get(node.element)
         # a process without a start event gets a trigger of its own
-        elements = source_ids(element) if element is not None else (compiled.scope.body.id,)
+        elements = source_ids(element) if element is not None else (plan.scope.body.id,)
         own = element is not None and elements == (element.id,)
-        role = node.role if own or node.role not in ("element", "trigger") else "made"
+        role = node.role if own or not node.represents else "made"
         if element is None:
             role = node.role
-        kind, empty = node_types.type_label(node.type), _is_empty(node, element, compiled)
+        kind, empty = node_types.type_label(short), _is_empty(node, element, plan)
         yield Part(path, place, role, elements, name, kind, process, empty)
 
 
-def _is_empty(node: GraphNode, element: Node | None, compiled: CompiledScope) -> bool:
+def _is_empty(node: PlanNode, element: Node | None, plan: ScopePlan) -> bool:
     """Whether a node waits for somebody to put in its place what does the work; the one in a
     workflow of named work has a contract instead."""
-    if node.type not in ("noOp", "set") or compiled.scope.only_called:
+    if plan.scope.only_called:
         return False
-    if node.role == "decide":
+    if isinstance(node.action, SetDecision):
         return True
-    if node.role != "element":
+    if not isinstance(node.action, REPLACED) or node.role != "element":
         return False
     if isinstance(element, Task):
         return True
@@ -75,10 +79,16 @@ def _is_empty(node: GraphNode, element: Node | None, compiled: CompiledScope) ->
 
 
 def _wires(path: str, compiled: CompiledScope) -> Iterator[Part]:
-    flows = {flow.id: flow for flow in compiled.scope.body.flows}
+    flows = {flow.id: flow for flow in compiled.plan.scope.body.flows}
     for (name, output, position), flow in compiled.wired.items():
         if flow in flows:
             place = json_pointer("connections", name, "main", output, position)
             yield Part(
-                path, place, "flow", source_ids(flows[flow]), "", "connection", compiled.process.id
+                path,
+                place,
+                "flow",
+                source_ids(flows[flow]),
+                "",
+                "connection",
+                compiled.plan.process.id,
             )

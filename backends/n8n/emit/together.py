@@ -16,14 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from orgflow.backends.n8n.emit.emission_rules import ConflictingContract
-from orgflow.backends.n8n.emit.emitter import CompiledProcess, compile_process
-from orgflow.backends.n8n.emit.model_compilation import finish_processes
-from orgflow.backends.n8n.emit.names import plain
-from orgflow.backends.n8n.emit.scopes import MOST_NAME, Together, for_others
-from orgflow.backends.n8n.emit.variables import handed_back
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
+from orgflow.backends.n8n.emit.model_compilation import build_processes
 from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.shape import workflow_shape
+from orgflow.backends.n8n.plan.emission_rules import ConflictingContract
+from orgflow.backends.n8n.plan.names import plain
+from orgflow.backends.n8n.plan.passes import PlannedProcess, plan_process
+from orgflow.backends.n8n.plan.scopes import MOST_NAME, Together, for_others
+from orgflow.backends.n8n.plan.variable_reads import handed_back
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.element_names import is_taken_over, join_listed
@@ -76,7 +77,7 @@ def _called_by_others(made: Sequence[Compiled]) -> dict[object, list[_Place]]:
     for at, model in enumerate(made):
         for one in model:
             loc = one.process.loc
-            scope = one.root.scope
+            scope = one.root.plan.scope
             if (
                 loc is not None
                 and not scope.only_called
@@ -95,7 +96,7 @@ def _indistinct(
     found: dict[str, list[object]] = {}
     for key, places in shared.items():
         table = {places[0].id: _once(places, made)}
-        scope = replace(_at(places[0], made).root.scope, together=table)
+        scope = replace(_at(places[0], made).root.plan.scope, together=table)
         found.setdefault(scope.seed, []).append(key)
     return (key for keys in found.values() if len(keys) > 1 for key in keys)
 
@@ -113,8 +114,8 @@ def _once(
     title = for_others(_at(places[0], made).process.name)
     names: set[str] = set(others.get(title[:MOST_NAME], ()))
     for place in places:
-        root = _at(place, made).root
-        names.update(handed_back(root, _quiet(root.ctx)))
+        plan = _at(place, made).root.plan
+        names.update(handed_back(plan, _quiet(plan.ctx)))
     loc = _at(places[0], made).process.loc
     assert loc is not None
     # Where a model has the id already, the process got another one there.
@@ -146,20 +147,24 @@ def _again(
             tables.setdefault(place.at, {})[place.id] = once[key]
     found: dict[int, Compiled] = {}
     for at, table in tables.items():
-        ctx = _quiet(made[at][0].root.ctx)
-        own = [one for one in made[at] if not (one.root.scope.only_called or _reports(one))]
+        ctx = _quiet(made[at][0].root.plan.ctx)
+        own = [one for one in made[at] if not (one.root.plan.scope.only_called or _reports(one))]
         processes = [
-            compile_process(one.root.scope.model, one.process, ctx, table)._replace(
+            plan_process(one.root.plan.scope.model, one.process, ctx, table)._replace(
                 digest=one.digest
             )
             for one in own
         ]
-        found[at] = finish_processes(processes, ctx)
+        found[at] = build_processes(processes, ctx)
     return found
 
 
 def _reports(one: CompiledProcess) -> bool:
-    return one.root.scope.on_error
+    return one.root.plan.scope.on_error
+
+
+def _planned(one: CompiledProcess) -> PlannedProcess:
+    return PlannedProcess(one.process, tuple(scope.plan for scope in one.scopes), one.digest)
 
 
 def _are_same(
@@ -186,10 +191,14 @@ def _first_only(
         if at not in again:
             result.append(model)
             continue
-        own = [one for one in again[at] if not (one.root.scope.only_called or _reports(one))]
+        own = [one for one in again[at] if not (one.root.plan.scope.only_called or _reports(one))]
         kept = [one for one in own if _Place(at, one.process.id) not in gone]
-        ctx = _quiet(model[0].root.ctx)
-        every = again[at] if len(kept) == len(own) else finish_processes(kept, ctx)
+        ctx = _quiet(model[0].root.plan.ctx)
+        every = (
+            again[at]
+            if len(kept) == len(own)
+            else build_processes([_planned(one) for one in kept], ctx)
+        )
         every += [one for one in model if _reports(one)]
         result.append(every)
         remade += every
@@ -206,7 +215,7 @@ def _report(
     cannot be distinguished from another one."""
     process = _at(places[0], made).process
     name = plain(process.name)
-    callers = [f"`{plain(made[place.at][0].root.scope.title)}`" for place in places]
+    callers = [f"`{plain(made[place.at][0].root.plan.scope.title)}`" for place in places]
     why, what = (
         "it behaves differently when it is called by them",
         "let all callers catch the same events of the process",

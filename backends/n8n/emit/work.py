@@ -20,6 +20,7 @@ from orgflow.backends.javascript.operand_checks import (
     where,
 )
 from orgflow.backends.javascript.operation_functions import function_text
+from orgflow.backends.n8n.plan.task_work import print_decision
 
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import feel_operators, methods
@@ -372,7 +373,10 @@ class _Writer:
         """The code: what it needs, what it begins with, its statements, and what it hands on."""
         lines = [
             *self.helpers.values(),
-            *(self.decision_code(at, one) for at, one in enumerate(self.decisions)),
+            *(
+                print_decision(one.decision, f"decision{at}")
+                for at, one in enumerate(self.decisions)
+            ),
             *lines,
         ]
         if self.asked:
@@ -605,17 +609,6 @@ class _Writer:
             case _:
                 value = f"{hits}.map((hit) => ({named}))"
         yield f"{indent}{place} = {value};"
-
-    def decision_code(self, at: int, one: Decide) -> str:
-        # In few models.
-        from orgflow.backends.javascript.decision_runtime_code import decision_code
-        from orgflow.backends.javascript.table_code import plain_decision
-
-        plain = plain_decision(one.decision.model, one.decision.name, f"decision{at}")
-        if plain is not None:
-            return plain
-        inner = decision_code(one.decision.model, one.decision.name)
-        return f"const decision{at} = (() => {{\n{inner}\nreturn decision;\n}})();"
 
 
 def _names(statements: Iterable[Statement]) -> list[str]:

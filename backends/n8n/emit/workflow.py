@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGraph, most_ports
+from orgflow.backends.n8n.emit.compiled import CompiledScope
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, ROW, banded, grid, lift
-from orgflow.backends.n8n.emit.names import literal, plain, quoted
 from orgflow.backends.n8n.emit.output_order import order_outputs
-from orgflow.backends.n8n.emit.scopes import MOST_NAME
+from orgflow.backends.n8n.emit.printed import Printed
+from orgflow.backends.n8n.emit.printers import PlanPrinter
 from orgflow.backends.n8n.emit.source_layout import from_diagram
-from orgflow.backends.n8n.format.document import Node, Settings, node_type, node_uuid
+from orgflow.backends.n8n.format.document import Node, Settings, Workflow, node_type, node_uuid
 from orgflow.backends.n8n.format.identity import map_line, tag_line
 from orgflow.backends.n8n.format.merge_base import keep_base, pack_base
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.node_types import code, sticky_note
 from orgflow.backends.n8n.node_types.type_versions import type_version
+from orgflow.backends.n8n.plan.actions import (
+    CALLED_FROM_OUTSIDE,
+    KEEPS,
+    REPLACED,
+    Join,
+    Placeholder,
+    SetDecision,
+)
+from orgflow.backends.n8n.plan.graph import NodeKey, PlanGraph, PlanNode, Port, most_ports
+from orgflow.backends.n8n.plan.names import literal, plain, quoted
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
+from orgflow.backends.n8n.plan.scopes import MOST_NAME
 from orgflow.backends.n8n.plan.target_options import CALLERS, ERRORS, TIMEOUT, seconds_of
 
 from orgflow_ir.model import Event, Lane, Model, Task
@@ -45,9 +56,9 @@ _KEEP = "Keep this note: orgflow reads it when it updates this workflow."
 
 def model_hash(model: Model) -> str:
     """12 hex digits that depend on the content of the model, not on its order in a file."""
-    said = _fields_of(model)
-    said.pop("diagram", None)
-    text = json.dumps(said, default=_fields_of, ensure_ascii=False, separators=(",", ":"))
+    fields = _fields_of(model)
+    fields.pop("diagram", None)
+    text = json.dumps(fields, default=_fields_of, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -56,38 +67,42 @@ def _fields_of(value: Value) -> dict[str, Any]:
     return {k: v for k, v in value.content().items() if v is not None}
 
 
-def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
-    """Write the workflow of one scope, in file form, into its compiled form."""
-    seed = compiled.scope.seed
-    positions, bands = _positions(compiled)
-    order_outputs(compiled, positions)
-    boxes = []
-    for name, element, box in _stickies(compiled, positions, bands, digest, version):
-        boxes.append((compiled.workflow_graph.names.take(name), box))
-        compiled.stickies[boxes[-1][0]] = element
+def build_workflow(plan: ScopePlan, digest: str, version: N8nVersion) -> CompiledScope:
+    """The workflow of one plan, in file form."""
+    seed = plan.scope.seed
+    positions, bands = _positions(plan)
+    order_outputs(plan, positions)
+    boxes, stickies = [], {}
+    for name, element, box in _stickies(plan, positions, bands, digest, version):
+        boxes.append((plan.workflow_graph.names.take(name), box))
+        stickies[boxes[-1][0]] = element
+    printer = PlanPrinter(plan)
     nodes = [
-        _node(key, compiled, positions, seed, version) for key in compiled.workflow_graph.nodes
+        _node(node, printer, positions[node.key], seed, version)
+        for node in plan.workflow_graph.nodes.values()
     ]
-    compiled.workflow = {
-        "id": compiled.scope.workflow_id,
-        "name": compiled.scope.title[:MOST_NAME],
+    connections, wired = _connections(plan, positions)
+    workflow: Workflow = {
+        "id": plan.scope.workflow_id,
+        "name": plan.scope.title[:MOST_NAME],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
-        "connections": _connections(compiled, positions),
-        "settings": _settings_of(compiled),
+        "connections": connections,
+        "settings": _settings_of(plan),
     }
-    compiled.base = pack_base(compiled.workflow)
-    keep_base(compiled.workflow, compiled.base)
+    base = pack_base(workflow)
+    keep_base(workflow, base)
+    return CompiledScope(plan, workflow, base, stickies, wired)
 
 
 # -- positions -------------------------------------------------------------------------------------
 
 
-def _lane_of(compiled: CompiledScope) -> dict[str, str]:
+def _lane_of(plan: ScopePlan) -> dict[str, str]:
     """Innermost lane of each element; elements in none are missing."""
     result: dict[str, str] = {}
     depth: dict[str, int] = {}
-    lanes = {lane.id: lane for lane in compiled.scope.lanes}
-    for lane in compiled.scope.lanes:
+    lanes = {lane.id: lane for lane in plan.scope.lanes}
+    for lane in plan.scope.lanes:
         level, parent, seen = 0, lane.parent, {lane.id}
         while parent in lanes and parent not in seen:
             seen.add(parent)
@@ -99,25 +114,25 @@ def _lane_of(compiled: CompiledScope) -> dict[str, str]:
 
 
 def _positions(
-    compiled: CompiledScope,
+    plan: ScopePlan,
 ) -> tuple[dict[NodeKey, tuple[int, int]], dict[str, tuple[int, int]]]:
     """The top left corner of each node, and top and bottom of each lane with nodes."""
-    workflow_graph = compiled.workflow_graph
+    workflow_graph = plan.workflow_graph
     ports = {k: n for k, node in workflow_graph.nodes.items() if (n := most_ports(node)) > _USUAL}
-    drawn = from_diagram(compiled.scope, workflow_graph, ports)
+    drawn = from_diagram(plan.scope, workflow_graph, ports)
     if drawn is not None:
         return drawn.positions, drawn.lanes
     triggers = [k for k, n in workflow_graph.nodes.items() if n.role == "trigger"]
     rest = [k for k, n in workflow_graph.nodes.items() if n.role != "trigger"]
     wires = sorted(workflow_graph.wires, key=lambda w: (_stops(w[1], workflow_graph), w[0].number))
-    choices = [g for g, d in compiled.decisions.items() if not d.several]
+    choices = [g for g, d in plan.decisions.items() if not d.several]
     late = {key for key, node in workflow_graph.nodes.items() if node.role == "data"}
     cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires), ports, choices, late)
-    lane_of = _lane_of(compiled)
+    lane_of = _lane_of(plan)
     bands: dict[str, tuple[int, int]] = {}
     if lane_of:
         member = {k: lane_of.get(n.element, "") for k, n in workflow_graph.nodes.items()}
-        order = [lane.id for lane in compiled.scope.lanes]
+        order = [lane.id for lane in plan.scope.lanes]
         cells, bands = banded(cells, member, ["", *order], ports)
         bands.pop("", None)
     positions = {k: (c * COLUMN, r * ROW) for k, (c, r) in cells.items()}
@@ -128,7 +143,7 @@ def _positions(
     return positions, edges
 
 
-def _stops(target: Port, workflow_graph: WorkflowGraph) -> bool:
+def _stops(target: Port, workflow_graph: PlanGraph) -> bool:
     return workflow_graph.nodes[target.node].role == "stop"
 
 
@@ -136,62 +151,57 @@ def _stops(target: Port, workflow_graph: WorkflowGraph) -> bool:
 
 
 def _node(
-    key: NodeKey,
-    compiled: CompiledScope,
-    positions: dict[NodeKey, tuple[int, int]],
+    planned: PlanNode,
+    printer: PlanPrinter,
+    position: tuple[int, int],
     seed: str,
     version: N8nVersion,
 ) -> Node:
-    planned = compiled.workflow_graph.nodes[key]
-    x, y = positions[key]
+    printed = printer.print_action(planned)
     result: Node = {
-        "id": node_uuid(f"{seed}/{key}"),
+        "id": node_uuid(f"{seed}/{planned.key}"),
         "name": planned.name,
-        "type": node_type(planned.type),
-        "typeVersion": planned.version or type_version(planned.type, version),
-        "position": [x, y],
-        "parameters": _parameters(planned, version),
+        "type": node_type(printed.type),
+        "typeVersion": printed.version or type_version(printed.type, version),
+        "position": [*position],
+        "parameters": _parameters(printed, version),
     }
-    kind = node_types.find_type(planned.type)
-    if (kind is not None and kind.once) or _keeps_variables(planned):
+    kind = node_types.find_type(printed.type)
+    if (kind is not None and kind.once) or isinstance(planned.action, KEEPS):
         result["executeOnce"] = True
-    elif _is_placeholder(planned, compiled):
+    elif _is_replaced(planned, printer.plan):
         result["executeOnce"] = result["alwaysOutputData"] = True
-    if planned.role == "element" and planned.element in compiled.named_work:
+    if planned.role == "element" and planned.element in printer.plan.named_work:
         result["alwaysOutputData"] = True
-    result.update(planned.switches)  # type: ignore[typeddict-item]  # names of fields of nodes
+    result.update(printed.switches)  # type: ignore[typeddict-item]  # names of fields of nodes
     if planned.fails_over:
         result["onError"] = "continueErrorOutput"
         # with it n8n would send an empty item on where all items have failed
         result.pop("alwaysOutputData", None)
-    if planned.webhook:
-        result["webhookId"] = node_uuid(f"{seed}/{key}/webhook")
-    role = "" if planned.role in ("element", "trigger") else planned.role
+    if isinstance(planned.action, CALLED_FROM_OUTSIDE):
+        result["webhookId"] = node_uuid(f"{seed}/{planned.key}/webhook")
+    role = "" if planned.represents else planned.role
     result["notes"] = "\n\n".join([*planned.notes, tag_line(planned.element, role)])
     return result
 
 
-def _parameters(planned: GraphNode, version: N8nVersion) -> dict[str, Any]:
-    if planned.type == code.NODE.name and planned.version is None and version.major < 2:
-        return code.visible_code(planned.parameters)
-    return planned.parameters
+def _parameters(printed: Printed, version: N8nVersion) -> dict[str, Any]:
+    if printed.type == code.NODE.name and printed.version is None and version.major < 2:
+        return code.visible_code(printed.parameters)
+    return printed.parameters
 
 
-def _keeps_variables(planned: GraphNode) -> bool:
-    return planned.role in ("data", "latest") and planned.type == "set"
-
-
-def _is_placeholder(planned: GraphNode, compiled: CompiledScope) -> bool:
+def _is_replaced(planned: PlanNode, plan: ScopePlan) -> bool:
     """Whether a person puts a node in its place, which may hand on no item, or several."""
-    if planned.role == "decide":
+    if isinstance(planned.action, SetDecision):
         return True
     if planned.role != "element":
         return False
-    if planned.element in compiled.forms:
+    if planned.element in plan.forms:
         return planned.key == planned.element
-    if planned.type not in ("noOp", "set"):
+    if not isinstance(planned.action, Placeholder):
         return False
-    element = compiled.graph.nodes[planned.element]
+    element = plan.graph.nodes[planned.element]
     if isinstance(element, Event):
         return element.position == "throw" and element.trigger in ("message", "signal")
     return isinstance(element, Task)
@@ -201,16 +211,20 @@ _Wire = tuple[tuple[int, int, int], Port, str | None]
 """The sort key of a wire among those of its output, the end of the wire, and its flow, if any."""
 
 
-def _connections(compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]) -> Any:
-    """Wires per output, top target first, since that is the order in which n8n runs them."""
-    nodes = compiled.workflow_graph.nodes
-    inputs = _inputs_from_top(compiled, positions)
+def _connections(
+    plan: ScopePlan, positions: dict[NodeKey, tuple[int, int]]
+) -> tuple[dict[str, Any], dict[tuple[str, int, int], str]]:
+    """Connections, and the flows of those that have one: wires per output, top target first, since
+    that is the order in which n8n runs them."""
+    nodes = plan.workflow_graph.nodes
+    inputs = _inputs_from_top(plan, positions)
     outputs: dict[NodeKey, dict[int, list[_Wire]]] = {}
-    for (source, target), flow in compiled.workflow_graph.wires.items():
+    for (source, target), flow in plan.workflow_graph.wires.items():
         x, y = positions[target.node]
         wire = ((y, x, target.number), target, flow)
         outputs.setdefault(source.node, {}).setdefault(source.number, []).append(wire)
     result: dict[str, Any] = {}
+    wired: dict[tuple[str, int, int], str] = {}
     for key, node in nodes.items():
         if key not in outputs:
             continue
@@ -223,21 +237,19 @@ def _connections(compiled: CompiledScope, positions: dict[NodeKey, tuple[int, in
             ends = []
             for position, (_, target, flow) in enumerate(wires):
                 if flow is not None:
-                    compiled.wired[(node.name, index, position)] = flow
+                    wired[(node.name, index, position)] = flow
                 number = inputs.get(target, target.number) if inputs else target.number
                 ends.append({"node": nodes[target.node].name, "type": "main", "index": number})
             main.append(ends)
         result[node.name] = {"main": main}
-    return result
+    return result, wired
 
 
-def _inputs_from_top(
-    compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]
-) -> dict[Port, int]:
+def _inputs_from_top(plan: ScopePlan, positions: dict[NodeKey, tuple[int, int]]) -> dict[Port, int]:
     """Inputs of Merges renumbered from top to bottom by where their wires come from."""
     height: dict[NodeKey, dict[int, tuple[int, int]]] = {}
-    for source, target in compiled.workflow_graph.wires:
-        if compiled.workflow_graph.nodes[target.node].type == "merge":
+    for source, target in plan.workflow_graph.wires:
+        if isinstance(plan.workflow_graph.nodes[target.node].action, Join):
             x, y = positions[source.node]
             seen = height.setdefault(target.node, {})
             seen[target.number] = min(seen.get(target.number, (y, x)), (y, x))
@@ -255,7 +267,7 @@ _Box = tuple[str, int, int, int, int, int]
 
 
 def _stickies(
-    compiled: CompiledScope,
+    plan: ScopePlan,
     positions: dict[NodeKey, tuple[int, int]],
     bands: dict[str, tuple[int, int]],
     digest: str,
@@ -268,10 +280,10 @@ def _stickies(
     tops = [top for top, _ in bands.values()]
     top = min([min(ys) - _MARGIN, *tops])
     boxes: list[tuple[str, str, _Box]] = []
-    lanes = {lane.id: lane for lane in compiled.scope.lanes}
+    lanes = {lane.id: lane for lane in plan.scope.lanes}
     indent = 176 if bands else 0
-    pools = compiled.scope.model.pools
-    pool = next((p for p in pools if p.process == compiled.process.id), None)
+    pools = plan.scope.model.pools
+    pool = next((p for p in pools if p.process == plan.process.id), None)
     for index, (lane, (upper, lower)) in enumerate(
         sorted(bands.items(), key=lambda item: (item[1], item[0]))
     ):
@@ -291,17 +303,17 @@ def _stickies(
                 ),
             )
         )
-    if compiled.groups:
-        from orgflow.backends.n8n.emit.groups import COLOUR, place
-    for group in compiled.groups:
-        at = place(group, compiled.workflow_graph, positions)
+    if plan.groups:
+        from orgflow.backends.n8n.emit.group_notes import COLOUR, place_group
+    for group in plan.groups:
+        at = place_group(group, plan.workflow_graph, positions)
         if at is not None:
             top = min(top, at[1])
             content = f"### {literal(group.title)}"
             boxes.append((f"Part {group.title}", group.sub.id, (content, *at, COLOUR)))
     name = plain(pool.name) if pool else ""
-    summary = _summary(compiled, compiled.scope.title, name, left - indent, top, digest, version)
-    boxes.append(("About this workflow", compiled.scope.body.id, summary))
+    summary = _summary(plan, plan.scope.title, name, left - indent, top, digest, version)
+    boxes.append(("About this workflow", plan.scope.body.id, summary))
     return boxes
 
 
@@ -310,7 +322,7 @@ def _heading(lane: Lane) -> str:
 
 
 def _summary(
-    compiled: CompiledScope,
+    plan: ScopePlan,
     title: str,
     pool: str,
     left: int,
@@ -319,49 +331,51 @@ def _summary(
     version: N8nVersion,
 ) -> _Box:
     """The note above the workflow: what it is, what is left to do, and, not shown, the map."""
-    workflow_graph = compiled.workflow_graph
     lines = [f"## {literal(title)}"]
     if pool and pool not in title:
         lines.append(f"Pool: {literal(pool)}")
-    todo = []
-    for decision in compiled.decisions.values():
-        if decision.values:
-            what = "a list of" if decision.several else "one of"
-            values = ", ".join(map(quoted, decision.values))
-            setter = compiled.name_of(decision.setter)
-            todo.append(f"- **{literal(setter)}** sets `{decision.variable}` to {what} {values}")
-    tasks = {n.id for n in compiled.scope.body.nodes if n.kind == "task"}
-    places = [
-        n.name
-        for n in workflow_graph.nodes.values()
-        if n.role in ("element", "decide") and n.type in ("noOp", "set") and n.element in tasks
-    ]
-    if places:
-        shown = ", ".join(f"**{literal(n)}**" for n in places[:_LIST])
-        more = f" and {len(places) - _LIST} more" if len(places) > _LIST else ""
-        todo.append(f"- Placeholders to fill: {shown}{more}")
-        if version.major < 2:
-            todo.append(_NO_CODE)
-    works = list(dict.fromkeys(f"{one.name} ({one.kind})" for one in compiled.named_work.values()))
-    if works:
-        shown = ", ".join(f"**{literal(n)}**" for n in works[:_LIST])
-        more = f" and {len(works) - _LIST} more" if len(works) > _LIST else ""
-        todo.append(f"- Workflows to implement: {shown}{more}")
+    todo = [*_list_remaining_work(plan, version)]
     if len(todo) > _LIST:
         todo = [*todo[: _LIST - 1], f"- … and {len(todo) - _LIST + 1} more (see the notes)"]
     if todo:
         lines += ["", "**Remaining work**", *todo]
-    doc = compiled.scope.body.doc.strip()
+    doc = plan.scope.body.doc.strip()
     if doc:
         lines += ["", *map(literal, doc.splitlines())]
-    for node in compiled.scope.body.nodes:
-        if node.id in compiled.silent and node.doc.strip():  # no node of the workflow shows it
+    for node in plan.scope.body.nodes:
+        if node.id in plan.silent and node.doc.strip():  # no node of the workflow shows it
             lines += ["", f"**{literal(node.label)}**"]
             lines += map(literal, node.doc.strip().splitlines())
     lines += ["", _KEEP]
     height = _height(lines)
-    content = "\n".join([*lines, "", _map(compiled, digest)])
+    content = "\n".join([*lines, "", _map(plan, digest)])
     return (content, left, top - height - 48, 736, height, 7)
+
+
+def _list_remaining_work(plan: ScopePlan, version: N8nVersion) -> Iterator[str]:
+    """What is left to do, a line each."""
+    for decision in plan.decisions.values():
+        if decision.values:
+            what = "a list of" if decision.several else "one of"
+            values = ", ".join(map(quoted, decision.values))
+            setter = plan.name_of(decision.setter)
+            yield f"- **{literal(setter)}** sets `{decision.variable}` to {what} {values}"
+    tasks = {n.id for n in plan.scope.body.nodes if n.kind == "task"}
+    nodes = (n for n in plan.with_role("element", "decide") if isinstance(n.action, REPLACED))
+    places = [node.name for node in nodes if node.element in tasks]
+    if places:
+        yield f"- Placeholders to fill: {_join_names(places)}"
+    if places and version.major < 2:
+        yield _NO_CODE
+    works = dict.fromkeys(f"{work.name} ({work.kind})" for work in plan.named_work.values())
+    if works:
+        yield f"- Workflows to implement: {_join_names([*works])}"
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(f"**{literal(name)}**" for name in names[:_LIST])
+    return f"{shown} and {len(names) - _LIST} more" if len(names) > _LIST else shown
 
 
 def _height(lines: Sequence[str]) -> int:
@@ -371,20 +385,16 @@ def _height(lines: Sequence[str]) -> int:
     return -(-(32 + 20 * (rows + lines.count(""))) // GRID) * GRID
 
 
-def _map(compiled: CompiledScope, digest: str) -> str:
+def _map(plan: ScopePlan, digest: str) -> str:
     """The line with the identity map."""
-    mapping = {
-        n.name: n.element
-        for n in compiled.workflow_graph.nodes.values()
-        if n.role in ("element", "trigger")
-    }
+    mapping = {n.name: n.element for n in plan.workflow_graph.nodes.values() if n.represents}
     scope: dict[str, Any] = {}
-    if compiled.scope.called:
-        scope["scope"] = compiled.scope.body.id
-    once = compiled.scope.together.get(compiled.process.id)
-    if once is not None and not compiled.scope.called:
+    if plan.scope.called:
+        scope["scope"] = plan.scope.body.id
+    once = plan.scope.together.get(plan.process.id)
+    if once is not None and not plan.scope.called:
         scope["returns"] = list(once.names)
-    return map_line({"model": digest, "process": compiled.process.id, **scope, "nodes": mapping})
+    return map_line({"model": digest, "process": plan.process.id, **scope, "nodes": mapping})
 
 
 def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
@@ -399,16 +409,16 @@ def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
     }
 
 
-def _settings_of(compiled: CompiledScope) -> Settings:
+def _settings_of(plan: ScopePlan) -> Settings:
     """The settings of the workflow of a scope, according to the options."""
-    scope, options = compiled.scope, compiled.ctx.options
+    scope, options = plan.scope, plan.ctx.options
     settings: Settings = {"executionOrder": "v1"}
     limit = options.get(TIMEOUT)
     if limit is not None and (seconds := seconds_of(str(limit))) is not None:
         settings["executionTimeout"] = seconds
     # What several models call fails its callers, each of which reports to its own.
     if options.get(ERRORS) == "workflow" and not (scope.on_error or scope.shared):
-        from orgflow.backends.n8n.emit.failure_report import failure_scope
+        from orgflow.backends.n8n.plan.failure_report import failure_scope
 
         settings["errorWorkflow"] = failure_scope(scope.model).workflow_id
     if options.get(CALLERS) == "model":

@@ -6,7 +6,6 @@ import re
 from typing import Any, Final
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.emit.emission_rules import OpenAddress
 from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
@@ -20,6 +19,7 @@ from orgflow.backends.n8n.lint.run_rules import (
 )
 from orgflow.backends.n8n.lint.shape_rules import ErrorWorkflowElsewhere
 from orgflow.backends.n8n.node_types import schedule_trigger
+from orgflow.backends.n8n.plan.emission_rules import OpenAddress
 
 from orgflow_ir.diagnostics import Severity
 

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from orgflow.backends.n8n.emit.named_work import WORK_TO_DO, work_to_do
 from orgflow.backends.n8n.format.compiled_workflow import (
     Bases,
     exists_for_callers,
@@ -22,6 +21,8 @@ from orgflow.backends.n8n.merge.file_merge import report_merge
 from orgflow.backends.n8n.merge.merge_rules import UncalledWork, UnmergeableFile
 from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
+from orgflow.backends.n8n.plan.named_work import WORK_TO_DO, work_to_do
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
@@ -30,7 +31,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.artifact import Artifact, Emitted
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.emitter import CompiledScope
+    from orgflow.backends.n8n.emit.compiled import CompiledScope
 
 
 class _Written(NamedTuple):
@@ -147,7 +148,7 @@ def _named_scopes(outputs: Sequence[Emitted]) -> dict[str | None, CompiledScope]
         for emitted in outputs
         for process in emitted.compiled.values()
         for scope in process.scopes
-        if scope.scope.only_called
+        if scope.plan.scope.only_called
     }
 
 
@@ -186,7 +187,7 @@ def _replace_texts(
 
 def _listed_scopes(
     work: Artifact, mine: set[str], scopes: Mapping[str, CompiledScope]
-) -> dict[str, CompiledScope]:
+) -> dict[str, ScopePlan]:
     """What a list of work is about: one without a prefix is about all models."""
     alone = work.path != WORK_TO_DO
-    return {path: scope for path, scope in scopes.items() if not alone or path in mine}
+    return {path: scope.plan for path, scope in scopes.items() if not alone or path in mine}

@@ -21,6 +21,13 @@ MESSAGES, REQUEST = "messages", "request"
 """The option for messages to receivers outside of the model, and its value for requests whose
 address is set later; an address applies to all of them."""
 
+PEOPLE, PLACEHOLDER = "people", "placeholder"
+"""The option that selects the implementation of user tasks, and its value for no form."""
+
+TRIGGER = "trigger"
+"""The option that selects how a process with a none start event starts: by a page in a browser,
+manually, or by a call. Without it, by a page if people fill in forms, otherwise manually."""
+
 _MOST_SECONDS = 10 * 365 * 24 * 3600
 
 

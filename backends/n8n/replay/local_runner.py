@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
-from orgflow.backends.n8n.emit.failures import THROWN, caught_in
-from orgflow.backends.n8n.emit.forms import PAGE, TaskForm
-from orgflow.backends.n8n.emit.graph import HelperKey, start_key
+from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.form_code import PAGE
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.send_and_wait import ANSWER, ANSWERED_AT
+from orgflow.backends.n8n.plan.actions import COMPUTES, REPLACED, WAITS, AskByMessage, AskByPage
+from orgflow.backends.n8n.plan.failures import THROWN, caught_in
+from orgflow.backends.n8n.plan.graph import HelperKey, start_key
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
+from orgflow.backends.n8n.plan.task_form import TaskForm
 from orgflow.backends.n8n.replay.scripted_data import script_nodes
 
 from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
@@ -94,15 +97,15 @@ class LocalRunner(Runner):
 
     @property
     def visible(self) -> frozenset[str]:
-        nodes = (n for scope in self._all_scopes for n in scope.workflow_graph.nodes.values())
+        nodes = (n for scope in self._all_scopes for n in scope.plan.workflow_graph.nodes.values())
         return frozenset(n.element for n in nodes if n.role == "element")
 
     @property
     def changed(self) -> tuple[str, ...]:
-        names = [name for scope in self._all_scopes for name in _stubbed_nodes(scope)]
-        computed = {name for scope in self._all_scopes for name in _computing_nodes(scope)}
-        outside = {name for scope in self._all_scopes for name in _sending_nodes(scope)}
-        calling = {name for scope in self._all_scopes for name in _calling_nodes(scope)}
+        names = [name for scope in self._all_scopes for name in _stubbed_nodes(scope.plan)]
+        computed = {name for scope in self._all_scopes for name in _computing_nodes(scope.plan)}
+        outside = {name for scope in self._all_scopes for name in _sending_nodes(scope.plan)}
+        calling = {name for scope in self._all_scopes for name in _calling_nodes(scope.plan)}
         lines = [
             f"scripted values replace the result of `{n}`"
             if n in computed
@@ -113,13 +116,12 @@ class LocalRunner(Runner):
             else f"placeholder `{n}` outputs scripted decisions"
             for n in names
         ]
-        nodes = (n for scope in self._all_scopes for n in scope.workflow_graph.nodes.values())
-        forms = {t for scope in self._all_scopes for t in scope.forms}
+        nodes = (n for scope in self._all_scopes for n in scope.plan.workflow_graph.nodes.values())
         for node in nodes:
-            if node.role == "element" and node.element in forms and node.type != "wait":
+            if isinstance(node.action, AskByMessage):
                 lines.append(f"`{node.name}` sends nothing: it is answered immediately")
-            if node.type == "wait":
-                filled = "filled in" if node.element in forms else "resumed"
+            if isinstance(node.action, WAITS):
+                filled = "filled in" if isinstance(node.action, AskByPage) else "resumed"
                 lines.append(f"wait `{node.name}` is {filled} immediately")
         return tuple(lines)
 
@@ -157,7 +159,7 @@ class LocalRunner(Runner):
         calls = {
             node.id
             for scope in self._all_scopes
-            for node in scope.scope.body.nodes
+            for node in scope.plan.scope.body.nodes
             if isinstance(node, CallActivity)
         }
         return {
@@ -172,11 +174,11 @@ class LocalRunner(Runner):
         step of the called process fails as well, unless an event there throws the error."""
         hosts: dict[str, list[tuple[tuple[str, ...], CaughtError]]] = {}
         for scope in self._all_scopes:
-            nodes = {node.id: node for node in scope.scope.body.nodes}
-            for host, caught in caught_in(scope).items():
+            nodes = {node.id: node for node in scope.plan.scope.body.nodes}
+            for host, caught in caught_in(scope.plan).items():
                 for error in caught:
                     event = nodes[error.event]
-                    inside = _failing_in(nodes[host], event, scope)
+                    inside = _failing_in(nodes[host], event, scope.plan)
                     hosts.setdefault(source_ids(event)[0], []).extend(
                         ((*steps, host), error) for steps in inside
                     )
@@ -199,11 +201,11 @@ class LocalRunner(Runner):
         """The required output of the stubs for a run. Raises `Unplayable`."""
         scopes = self._all_scopes
         before = {
-            gateway: _setters_before(gateway, scope) if decision.coded else frozenset[str]()
+            gateway: _setters_before(gateway, scope.plan) if decision.coded else frozenset[str]()
             for scope in scopes
-            for gateway, decision in scope.decisions.items()
+            for gateway, decision in scope.plan.decisions.items()
         }
-        return data_stimuli((d for s in scopes for d in s.decisions.values()), run, before)
+        return data_stimuli((d for s in scopes for d in s.plan.decisions.values()), run, before)
 
     def request(
         self, stimuli: Sequence[Stimulus], errors: Mapping[str, Sequence[str | None]] | None = None
@@ -212,8 +214,8 @@ class LocalRunner(Runner):
         waits are answered immediately, and the engine has its own order. `errors` are messages of
         tasks that fail, visit by visit; a failing task outputs no data."""
         root = self.compiled.root
-        start, process = stimuli[0].element, root.process
-        trigger = root.workflow_graph.nodes[
+        start, process = stimuli[0].element, root.plan.process
+        trigger = root.plan.workflow_graph.nodes[
             start_key(process) if start == process.id else start
         ].name
         often = max(s.at for s in stimuli) + 1
@@ -221,8 +223,8 @@ class LocalRunner(Runner):
         answers: dict[str, list[Any]] = {}
         for scope in self._all_scopes:
             # a node of a workflow that is called is named with that workflow's id
-            place = f"{scope.scope.workflow_id}/" if scope is not root else ""
-            script = _Script(scope, script_nodes(scope, stimuli).visits, often)
+            place = f"{scope.plan.scope.workflow_id}/" if scope is not root else ""
+            script = _Script(scope.plan, script_nodes(scope.plan, stimuli).visits, often)
             script.answer_forms()
             script.answer_calls()
             script.set_stubs()
@@ -232,16 +234,16 @@ class LocalRunner(Runner):
         for stub in stubs.values():  # n8n also tries again what merely hands on an old error
             stub["tries"] = "one visit"
         called = {
-            s.scope.workflow_id: _without_secrets(s.workflow)
+            s.plan.scope.workflow_id: _without_secrets(s.workflow)
             for s in self._all_scopes
             if s is not root
         }
-        nodes = sum(len(scope.workflow_graph.nodes) for scope in self._all_scopes)
+        nodes = sum(len(scope.plan.workflow_graph.nodes) for scope in self._all_scopes)
         steps = max(s.at for s in stimuli) + nodes
         return RunRequest(
             _without_secrets(self.workflow),
             trigger,
-            items=[{"json": script_nodes(root, stimuli).item}],
+            items=[{"json": script_nodes(root.plan, stimuli).item}],
             workflows=called or None,
             stubs=stubs,
             answers=answers or None,
@@ -251,9 +253,9 @@ class LocalRunner(Runner):
     def _read_result(self, run: EngineRun) -> RunResult:
         root = self.compiled.root
         elements = {
-            (scope.scope.workflow_id if scope is not root else None, n.name): n
+            (scope.plan.scope.workflow_id if scope is not root else None, n.name): n
             for scope in self._all_scopes
-            for n in scope.workflow_graph.nodes.values()
+            for n in scope.plan.workflow_graph.nodes.values()
         }
         executed = []
         for node in run.order:
@@ -287,7 +289,7 @@ class _Script:
         answers: what resumes waiting nodes.
     """
 
-    scope: CompiledScope
+    scope: ScopePlan
     visits: Mapping[str, list[dict[str, Any]]]
     often: int
     stubs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -340,7 +342,7 @@ class _Script:
         self.stubs[name] = {"visits": rows, "mode": "merge"}
 
 
-def _failing_in(host: Node, event: Node, scope: CompiledScope) -> Iterator[tuple[str, ...]]:
+def _failing_in(host: Node, event: Node, scope: ScopePlan) -> Iterator[tuple[str, ...]]:
     """What fails with a step so that an event on it occurs, one alternative after the other: with a
     task nothing else; with a call a step of the called process, or nothing where an event there
     throws the error."""
@@ -351,7 +353,7 @@ def _failing_in(host: Node, event: Node, scope: CompiledScope) -> Iterator[tuple
     yield ()
 
 
-def _setters_before(gateway: str, scope: CompiledScope) -> frozenset[str]:
+def _setters_before(gateway: str, scope: ScopePlan) -> frozenset[str]:
     """Tasks that can set what a gateway reads: those from which it is reached, not beside it; of
     the forms those that ask for all of it, of calls those from which it comes back."""
     graph = scope.graph
@@ -402,7 +404,7 @@ def _mapped_fields(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in row.items() if k in form.sets}
 
 
-def _stubbed_nodes(scope: CompiledScope) -> list[str]:
+def _stubbed_nodes(scope: ScopePlan) -> list[str]:
     """Names of the placeholders of a workflow whose output decides something."""
     setters = {d.setter for d in scope.decisions.values() if d.values}
     for gateway, decision in scope.decisions.items():
@@ -412,17 +414,17 @@ def _stubbed_nodes(scope: CompiledScope) -> list[str]:
         n.name
         for n in scope.workflow_graph.nodes.values()
         if n.role == "decide" or (n.role == "element" and n.element in setters)
-        if n.type in ("set", "noOp")
+        if isinstance(n.action, REPLACED)
     ]
     return placeholders + unexecuted_nodes(scope) + _checking_nodes(scope)
 
 
-def unexecuted_nodes(scope: CompiledScope) -> list[str]:
+def unexecuted_nodes(scope: ScopePlan) -> list[str]:
     """Names of the nodes that a replay does not execute: they call, send or compute."""
     return _calling_nodes(scope) + _sending_nodes(scope) + _computing_nodes(scope)
 
 
-def _sending_nodes(scope: CompiledScope) -> list[str]:
+def _sending_nodes(scope: ScopePlan) -> list[str]:
     """Names of the nodes that send something."""
     return [
         scope.workflow_graph.nodes[element].name
@@ -431,12 +433,12 @@ def _sending_nodes(scope: CompiledScope) -> list[str]:
     ]
 
 
-def _checking_nodes(scope: CompiledScope) -> list[str]:
+def _checking_nodes(scope: ScopePlan) -> list[str]:
     """Names of the nodes that check what a run is started with: a replay gives what decides."""
     return [n.name for n in scope.workflow_graph.nodes.values() if n.role == "check"]
 
 
-def _calling_nodes(scope: CompiledScope) -> list[str]:
+def _calling_nodes(scope: ScopePlan) -> list[str]:
     """Names of the nodes that call a workflow in which somebody does the work."""
     return [scope.workflow_graph.nodes[element].name for element in scope.named_work]
 
@@ -457,7 +459,7 @@ _OVER = "2000-01-01T00:00:00.000Z"
 """A time in the past of every run."""
 
 
-def _timed_nodes(scope: CompiledScope) -> list[str]:
+def _timed_nodes(scope: ScopePlan) -> list[str]:
     """Names of the nodes that compute until when an event waits."""
     return [
         n.name
@@ -466,10 +468,6 @@ def _timed_nodes(scope: CompiledScope) -> list[str]:
     ]
 
 
-def _computing_nodes(scope: CompiledScope) -> list[str]:
+def _computing_nodes(scope: ScopePlan) -> list[str]:
     """Names of the nodes that compute what the model says, of data that a replay does not have."""
-    return [
-        n.name
-        for n in scope.workflow_graph.nodes.values()
-        if n.type == "code" and n.role in ("element", "inputs", "outputs")
-    ]
+    return [n.name for n in scope.workflow_graph.nodes.values() if isinstance(n.action, COMPUTES)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun
+from orgflow.backends.n8n.plan.actions import KeepJoined
 from orgflow.backends.n8n.replay.local_runner import LocalRunner, unexecuted_nodes
 from orgflow.backends.n8n.replay.scripted_run import play_script
 
@@ -14,7 +15,7 @@ from orgflow_ir.flow.token_game.stub_data import Unplayable
 from orgflow_ir.plugins.runners import RunResult
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.emitter import CompiledScope
+    from orgflow.backends.n8n.emit.compiled import CompiledScope
 
     from orgflow_ir.flow.token_game.runs import Run
 
@@ -30,7 +31,7 @@ class ModelRunner(LocalRunner):
     @property
     def changed(self) -> tuple[str, ...]:
         names = dict.fromkeys(
-            name for scope in self._all_scopes for name in unexecuted_nodes(scope)
+            name for scope in self._all_scopes for name in unexecuted_nodes(scope.plan)
         )
         return tuple(
             f"`{n}` is not executed: it passes on each item that it receives" for n in names
@@ -41,7 +42,7 @@ class ModelRunner(LocalRunner):
         scripted = frozenset(
             name
             for scope in self._all_scopes
-            for name in (*unexecuted_nodes(scope), *_collecting_nodes(scope))
+            for name in (*unexecuted_nodes(scope.plan), *_collecting_nodes(scope))
         )
         for run in runs:
             try:
@@ -78,5 +79,5 @@ def _taken_flows(run: Run) -> dict[str, list[tuple[str, ...]]]:
 
 def _collecting_nodes(scope: CompiledScope) -> list[str]:
     """Names of the Code nodes that the compiler adds to keep variables: one item for each."""
-    nodes = scope.workflow_graph.nodes.values()
-    return [n.name for n in nodes if n.type == "code" and n.role in ("data", "latest")]
+    nodes = scope.plan.workflow_graph.nodes.values()
+    return [n.name for n in nodes if isinstance(n.action, KeepJoined)]

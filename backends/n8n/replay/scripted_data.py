@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgflow.backends.n8n.emit.decisions import reads_body
-from orgflow.backends.n8n.emit.emitter import CompiledScope
+from orgflow.backends.n8n.plan.decisions import reads_body
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 from orgflow_ir.flow.token_game.stimulus import Stimulus
 from orgflow_ir.flow.token_game.stub_data import stub_data as data_of
@@ -29,14 +29,14 @@ class StubData:
         return {"headers": {}, "params": {}, "query": {}, "body": dict(self.trigger)}
 
 
-def script_nodes(compiled: CompiledScope, stimuli: Sequence[Stimulus]) -> StubData:
+def script_nodes(plan: ScopePlan, stimuli: Sequence[Stimulus]) -> StubData:
     """The output of the nodes of one workflow when a list of stimuli drives them."""
     result = StubData()
     start = stimuli[0].element
-    if start in compiled.graph.nodes:
-        result.body = reads_body(start, compiled.graph, compiled)
-    nodes = compiled.workflow_graph.nodes
-    setters = {decision.setter for decision in compiled.decisions.values()}
+    if start in plan.graph.nodes:
+        result.body = reads_body(start, plan)
+    nodes = plan.workflow_graph.nodes
+    setters = {decision.setter for decision in plan.decisions.values()}
     for setter, rows in data_of(stimuli).items():
         if setter not in setters and setter not in nodes and setter != start:
             continue  # it is in another workflow of the process
@@ -44,5 +44,5 @@ def script_nodes(compiled: CompiledScope, stimuli: Sequence[Stimulus]) -> StubDa
             for row in rows:
                 result.trigger.update(row)
         else:
-            result.visits[compiled.name_of(setter)] = rows
+            result.visits[plan.name_of(setter)] = rows
     return result

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
-from orgflow.backends.n8n.emit.escalations import Escalated, escalated_calls
-from orgflow.backends.n8n.emit.graph import GraphNode, HelperKey, start_key
+from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.engine_model.config import Config, Event, Phase, Place
 from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import ANSWERED, FAILS, Emits, Outcome
+from orgflow.backends.n8n.plan.actions import AskAgain, CatchError, CheckCall, ReadEscalations
+from orgflow.backends.n8n.plan.graph import HelperKey, PlanNode, start_key
 
 from orgflow_ir.flow.token_game.stimulus import Stimulus, StimulusError, replay_stimuli
 from orgflow_ir.flow.token_game.stub_data import decided_by
@@ -80,7 +80,7 @@ def play_script(
     """
     driver = _Driver(compiled, script, failures, scripted)
     key = start_key(compiled.process) if start == compiled.process.id else start
-    config = driver.machine.initial(compiled.root.workflow_graph.nodes[key].name)
+    config = driver.machine.initial(compiled.root.plan.workflow_graph.nodes[key].name)
     events: list[Event] = []
     while not config.ended and len(events) < MOST_NODES:
         advance = driver.machine.advance(config, driver.outcome(config))
@@ -101,29 +101,27 @@ class _Driver:
         scripted: frozenset[str],
     ) -> None:
         others = (*compiled.scopes[1:], *compiled.called)
-        called = {s.scope.workflow_id: s for s in others}
+        called = {s.plan.scope.workflow_id: s for s in others}
         self.scopes: dict[str | None, CompiledScope] = {None: compiled.root}
         self.scopes.update(called)
         self.machine = EngineModel(
             compiled.root.workflow, {id: scope.workflow for id, scope in called.items()}
         )
-        self.nodes: dict[tuple[str | None, str], GraphNode] = {
+        self.nodes: dict[tuple[str | None, str], PlanNode] = {
             (id, node.name): node
             for id, scope in self.scopes.items()
-            for node in scope.workflow_graph.nodes.values()
+            for node in scope.plan.workflow_graph.nodes.values()
         }
         self.chosen = chosen
         self.failures = failures
         self.scripted = scripted
         self.visits: Counter[str] = Counter()
         self.tried: Counter[str] = Counter()
-        self.escalated: dict[tuple[str | None, str], Escalated] = {}
-        if any(node.role == "escalated" for node in self.nodes.values()):
-            self.escalated = {
-                (id, call): escalation
-                for id, scope in self.scopes.items()
-                for call, escalation in escalated_calls(scope).items()
-            }
+        self.escalated = {
+            (id, node.element): node.action
+            for (id, _), node in self.nodes.items()
+            if isinstance(node.action, ReadEscalations)
+        }
         self.ran: set[str] = set()
 
     def outcome(self, config: Config) -> Outcome:
@@ -143,19 +141,19 @@ class _Driver:
             return Emits(place.inputs[:1])
         if node is None:
             raise StimulusError(_describe_unknown(place))
-        if node.role in ("guard", "check"):  # the form is answered, the call complete
+        if isinstance(node.action, AskAgain | CheckCall):  # the form is answered, the call complete
             return Emits(place.inputs[:1])
         scope = self.scopes[place.workflow]
-        if node.role == "caught":
+        if isinstance(node.action, CatchError):
             return self._caught_outcome(scope, node, place)
-        if node.role == "escalated":
-            return self._escalation_outcome(self.escalated[place.workflow, node.element], place)
+        if isinstance(node.action, ReadEscalations):
+            return self._escalation_outcome(node.action, place)
         compiled = self.machine.node_at(config)
         if compiled is None or not compiled.behaviour.known:
             raise StimulusError(_describe_unknown(place))
         return self._choose_outcome(scope, place.node, options)
 
-    def _task_fails(self, node: GraphNode) -> bool:
+    def _task_fails(self, node: PlanNode) -> bool:
         """Whether a task fails now; counts its visits."""
         if node.role != "element" or node.element not in self.failures:
             return False
@@ -167,18 +165,18 @@ class _Driver:
         visits, at = self.failures[task], self.tried[task]
         return visits[at - 1] if 0 < at <= len(visits) else None
 
-    def _caught_outcome(self, scope: CompiledScope, node: GraphNode, place: Place) -> Outcome:
+    def _caught_outcome(self, scope: CompiledScope, node: PlanNode, place: Place) -> Outcome:
         """By which output the error of a task or call goes on; one of what a call runs that no
         event catches goes to the node that stops the run."""
         event = self._catching_event(node.element) if node.element in self.failures else None
-        called = isinstance(scope.graph.nodes.get(node.element), CallActivity)
+        called = isinstance(scope.plan.graph.nodes.get(node.element), CallActivity)
         stop = HelperKey(node.element, "stop") if called else None
-        for source, target in scope.workflow_graph.wires:
+        for source, target in scope.plan.workflow_graph.wires:
             if source.node == node.key and target.node == (event or stop):
                 return Emits((*(0 for _ in range(source.number)), place.inputs[0]))
         raise StimulusError(f"the run does not define the error of `{node.name}`")
 
-    def _note_escalation(self, place: Place, node: GraphNode) -> None:
+    def _note_escalation(self, place: Place, node: PlanNode) -> None:
         """What has run that may throw an escalation, since the call began that may catch it."""
         escalation = self.escalated.get((place.workflow, node.element))
         if node.role == "element" and place.phase is Phase.READY:
@@ -186,7 +184,7 @@ class _Driver:
                 self.ran -= {thrown.event.id for e in escalation.events for thrown in e.leaving}
             self.ran.add(node.element)
 
-    def _escalation_outcome(self, escalation: Escalated, place: Place) -> Outcome:
+    def _escalation_outcome(self, escalation: ReadEscalations, place: Place) -> Outcome:
         """By which outputs a call goes on: those of events that catch what ran in it, and the last
         one unless an event interrupts it."""
         occurred = [
@@ -205,9 +203,9 @@ class _Driver:
     ) -> Outcome:
         """The output or outputs of the flows taken. Those of no flow (a stop, the way past a
         branch) get items only where the others do not."""
-        node = next(n for n in scope.workflow_graph.nodes.values() if n.name == name)
+        node = next(n for n in scope.plan.workflow_graph.nodes.values() if n.name == name)
         taken = self._taken_flows(scope, node.element, begins=node.role == "element")
-        flows = {port.number: f for f, port in scope.exits.items() if port.node == node.key}
+        flows = {port.number: f for f, port in scope.plan.exits.items() if port.node == node.key}
         fitting = [
             option
             for option in options
@@ -227,7 +225,7 @@ class _Driver:
 
     def _taken_flows(self, scope: CompiledScope, gateway: str, *, begins: bool) -> frozenset[str]:
         """The flows that a gateway takes now; `begins`: this is its first node."""
-        decision = scope.decisions.get(gateway)
+        decision = scope.plan.decisions.get(gateway)
         if decision is None:
             raise StimulusError(f"the model decides nothing at `{gateway}`")
         self.visits[gateway] += begins

@@ -18,14 +18,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from orgflow.backends.n8n.emit.decisions import condition, never_set
-from orgflow.backends.n8n.emit.graph import NodeKey, decide_key
+from orgflow.backends.n8n.emit.decision_code import condition, never_set
 from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types.conditions import is_true
 from orgflow.backends.n8n.node_types.node_type import is_expression
+from orgflow.backends.n8n.plan.actions import DECIDES
+from orgflow.backends.n8n.plan.graph import NodeKey, decide_key
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import Changed
@@ -261,16 +262,16 @@ def _normalise_filter(condition: Condition) -> Mapping[str, Any]:
 def _known_conditions(ref: Reference, names: Names) -> dict[str, list[Key]]:
     """What every condition that the compiler made for a gateway is true for."""
     conditions: dict[str, list[Key]] = {}
-    for gateway, decision in ref.compiled.decisions.items():
+    for gateway, decision in ref.plan.decisions.items():
         for branch in decision.branches:
             if branch.kind != "default":
                 written: dict[str, Any] = {
-                    "conditions": [condition(decision, branch, ref.compiled, "")],
+                    "conditions": [condition(decision, branch, ref.plan, "")],
                     "options": {"caseSensitive": True},
                 }
                 key = Key(gateway, frozenset({branch.flow.id}))
                 conditions.setdefault(names.canonical(written, True), []).append(key)
-        unset = never_set(decision, ref.compiled)
+        unset = never_set(decision, ref.plan)
         if unset:
             written = {"conditions": [is_true(unset, "")], "options": {"caseSensitive": True}}
             conditions.setdefault(names.canonical(written, True), []).append(
@@ -295,7 +296,7 @@ class _Reading:
     ) -> None:
         self.ref, self.matching = ref, matching
         self.steps = workflow.steps
-        workflow_graph = ref.compiled.workflow_graph
+        workflow_graph = ref.plan.workflow_graph
         self.own = Names({n.name: key for key, n in workflow_graph.nodes.items()}, None)
         self.names = Names(matching.key_of, set(self.steps))
         self.known = _known_conditions(ref, self.own)
@@ -312,11 +313,11 @@ class _Reading:
 
     def run(self) -> tuple[dict[str, Reader], list[Changed]]:
         """Look at every node that stands for one that decides."""
-        workflow_graph = self.ref.compiled.workflow_graph
+        workflow_graph = self.ref.plan.workflow_graph
         for name, key in self.matching.key_of.items():
             planned = workflow_graph.nodes[key]
-            deciding = planned.element in self.ref.compiled.decisions
-            if planned.type not in ("if", "switch") or not deciding:
+            deciding = planned.element in self.ref.plan.decisions
+            if not isinstance(planned.action, DECIDES) or not deciding:
                 continue
             before, now = _read_rules(self.ref.nodes[key]), _read_rules(self.steps[name])
             if before is not None and now is not None:
@@ -330,7 +331,7 @@ class _Reading:
         return self.matching.how[name] in ("map", "notes", "id", "copy")
 
     def _read(self, name: str, key: NodeKey, before: _Rules, now: _Rules) -> None:
-        gateway = self.ref.compiled.workflow_graph.nodes[key].element
+        gateway = self.ref.plan.workflow_graph.nodes[key].element
         texts, wanted = now.texts(self.names), before.texts(self.own)
         predicates = [_find_predicate(text, gateway, self.known) for text in texts]
         negated: set[int] = set()

@@ -13,11 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey
-from orgflow.backends.n8n.emit.variables import Carried
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types import set_
+from orgflow.backends.n8n.plan.actions import KeepAnswers, KeepLatest, KeepVariables
+from orgflow.backends.n8n.plan.carried import Carried
+from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey
+from orgflow.backends.n8n.plan.plan_roles import list_read_nodes
 from orgflow.backends.n8n.verify.choices import Names, references_in
 from orgflow.backends.n8n.verify.reference import Reference
 
@@ -45,9 +47,8 @@ class DataFlow:
         names: Names,
     ) -> None:
         self.ref, self.carried, self.matching, self.names = ref, carried, matching, names
-        self.own = Names(
-            {n.name: key for key, n in ref.compiled.workflow_graph.nodes.items()}, None
-        )
+        self.own = Names({n.name: key for key, n in ref.plan.workflow_graph.nodes.items()}, None)
+        self.nodes = ref.plan.workflow_graph.nodes
         self.steps = workflow.steps
         self.into: dict[str, list[tuple[int, str]]] = {name: [] for name in self.steps}
         self.ahead: dict[str, list[str]] = {name: [] for name in self.steps}
@@ -86,19 +87,20 @@ class DataFlow:
         for key in self.carried.after:
             name = self.matching.pairs.get(key)
             if name is not None and not self._same(key, name):
-                planned = self.ref.compiled.workflow_graph.nodes[key]
                 was, now = _node_text(self.ref.nodes[key]), _node_text(self.steps[name])
-                yield Changed(name, planned.element, was, now)
+                yield Changed(name, self.nodes[key].element, was, now)
 
     def _early(self) -> Iterator[Difference]:
         """Nodes that make variables of answers, and that a run comes to around the form: n8n ends
         the run where they read it."""
         starts = [name for name, step in self.steps.items() if step.starts]
+        forms = self.ref.plan.forms
         for key in self.carried.after:
-            if not isinstance(key, HelperKey) or key.role != "data":
+            keep = self.nodes[key].action
+            if not isinstance(keep, KeepAnswers | KeepVariables) or keep.step not in forms:
                 continue
-            form, data = (self.matching.pairs.get(k) for k in (key.owner, key))
-            if key.owner not in self.ref.compiled.forms or form is None or data is None:
+            form, data = (self.matching.pairs.get(k) for k in (keep.step, key))
+            if form is None or data is None:
                 continue
             if self.steps[data].disabled or form not in references_in(
                 _join_texts(self.steps[data].parameters)
@@ -228,10 +230,9 @@ class DataFlow:
         )
 
     def _named(self, key: NodeKey) -> list[str]:
-        """Nodes of this workflow that the compiled node names, without the step before it."""
+        """Nodes of this workflow that the compiled node reads, without the step before it."""
         owner = key.owner if isinstance(key, HelperKey) else key
-        nodes = {n.name: k for k, n in self.ref.compiled.workflow_graph.nodes.items()}
-        keys = [nodes[n] for n in references_in(_node_text(self.ref.nodes[key])) if n in nodes]
+        keys = list_read_nodes(self.nodes[key].action, self.ref.plan)
         return [self.matching.pairs.get(k, "") for k in dict.fromkeys(keys) if k != owner]
 
     def _kept(self, key: NodeKey, name: str) -> frozenset[str]:
@@ -239,7 +240,7 @@ class DataFlow:
         assert isinstance(key, HelperKey)
         owner = self.matching.pairs.get(key.owner)
         before = self._named(key)
-        if key.role == "latest":
+        if isinstance(self.nodes[key].action, KeepLatest):
             pairs = self.matching.pairs
             seen = {
                 pairs[k]
@@ -259,7 +260,7 @@ class DataFlow:
         lost |= self._upstream(owner if owner is not None else name, before)
         joins = owner is not None and self.steps[owner].short == "merge"
         # behind an error event nothing is missing that the task which failed would have set
-        event = self.ref.compiled.graph.nodes.get(str(key.owner))
+        event = self.ref.plan.graph.nodes.get(str(key.owner))
         host = event.attached_to if isinstance(event, Event) else None
         failed = {self.matching.pairs.get(host, "")} if host is not None else set()
         return frozenset(lost) - failed - (set() if joins else {owner or ""})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from orgflow.backends.n8n.emit.names import title
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
+from orgflow.backends.n8n.plan.names import title
 from orgflow.backends.n8n.verify import verification_rules
 from orgflow.backends.n8n.verify.reference import NotLegal, Reference, compile_references
 from orgflow.backends.n8n.verify.verify import SETTINGS, verify_process
@@ -102,7 +102,7 @@ def pair_workflows(
     for process in references:
         take(process, (f for f in flows if f.map.process == process))
     for process in references:
-        wanted = references[process].compiled.scope.title
+        wanted = references[process].plan.scope.title
         take(process, (f for f in flows if f.title == wanted))
     if len(references) == 1:
         take(next(iter(references)), list(left))
@@ -126,7 +126,7 @@ def _is_of_other_model(flow: WorkflowDocument, process: Process, model: Model) -
 
 
 def _count_shared(ref: Reference, flow: WorkflowDocument) -> int:
-    names = {node.name for node in ref.compiled.workflow_graph.nodes.values()}
+    names = {node.name for node in ref.plan.workflow_graph.nodes.values()}
     return len(names & set(flow.steps))
 
 

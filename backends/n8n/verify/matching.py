@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.identity import OrgflowMap, folded_name
 from orgflow.backends.n8n.format.matching import ByMutualBest, Matcher, Matching, Side, match_nodes
 from orgflow.backends.n8n.format.references import follow_renames
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.plan.graph import NodeKey
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import How
@@ -23,7 +23,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 def match_reference(ref: Reference, workflow: WorkflowDocument) -> Matching[NodeKey]:
     """The nodes of `workflow` matched with those of the reference, by keys of its graph."""
-    graph = ref.compiled.workflow_graph
+    graph = ref.plan.workflow_graph
     wires = [_Made("main", a.node, a.number, b.node, b.number) for a, b in graph.wires]
     main = [wire for wire in workflow.wires if wire.kind == "main"]
     old = Side(ref.nodes, wires, OrgflowMap())
@@ -48,7 +48,7 @@ class _Tie:
     key of the node that each copies."""
 
     def __init__(self, ref: Reference, workflow: WorkflowDocument) -> None:
-        self.ref, self.graph = ref, ref.compiled.workflow_graph
+        self.ref, self.graph = ref, ref.plan.workflow_graph
         self.steps, self.said = workflow.steps, workflow.map.nodes
         self.later: dict[str, NodeKey] = {}
         self.keys: dict[tuple[str, str], list[NodeKey]] = defaultdict(list)

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, decide_key
 from orgflow.backends.n8n.format.json_values import rows
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
@@ -15,10 +14,13 @@ from orgflow.backends.n8n.node_types import catalogue
 from orgflow.backends.n8n.node_types.merge import merge_counts
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.node_types.wait import is_form, resume_event
+from orgflow.backends.n8n.plan.actions import AskAgain, Placeholder, SetDecision
+from orgflow.backends.n8n.plan.graph import NodeKey, PlanNode
 from orgflow.backends.n8n.verify.choices import Names
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import Changed
+from orgflow_ir.work.gateway_decisions import Decision
 
 _DECIDING = ("if", "switch", "merge", "wait", "filter")
 _TIMES = ("resume", "amount", "unit", "dateTime", "limitWaitTime", "resumeAmount", "resumeUnit")
@@ -28,28 +30,21 @@ def changed_parameters(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> Iterator[Changed]:
     """All changed parts, in the order of the matched nodes."""
-    compiled = Names({n.name: key for key, n in ref.compiled.workflow_graph.nodes.items()}, None)
+    compiled = Names({n.name: key for key, n in ref.plan.workflow_graph.nodes.items()}, None)
     names = Names(matching.key_of, set(workflow.steps))
-    setters: dict[NodeKey, list[str]] = {}
-    for gateway, decision in ref.compiled.decisions.items():
-        if decision.values:
-            own = decision.setter == gateway
-            setter = decide_key(gateway) if own else decision.setter
-            setters.setdefault(setter, []).append(gateway)
     for name, key in matching.key_of.items():
         before, now = ref.nodes[key], workflow.steps[name]
-        element = ref.compiled.workflow_graph.nodes[key].element
+        planned = ref.plan.workflow_graph.nodes[key]
         for was, now_text in (
             _compare_version(now),
             _compare_merge(before, now),
             _compare_wait(before, now),
-            _compare_guard(key, before, now, compiled, names),
+            _compare_guard(planned, before, now, compiled, names),
         ):
             if was != now_text:
-                yield Changed(name, element, was, now_text)
-        for gateway in setters.get(key, ()):
-            if before.short == "set":
-                yield from _changed_setter(ref, name, gateway, now)
+                yield Changed(name, planned.element, was, now_text)
+        for decision in _list_decisions(planned):
+            yield from _changed_setter(decision, name, now)
 
 
 def _compare_version(now: Node) -> tuple[str, str]:
@@ -82,10 +77,10 @@ def _compare_wait(before: Node, now: Node) -> tuple[str, str]:
 
 
 def _compare_guard(
-    key: NodeKey, before: Node, now: Node, own: Names, names: Names
+    planned: PlanNode, before: Node, now: Node, own: Names, names: Names
 ) -> tuple[str, str]:
     """What is asked of the answer to a form before the run goes on."""
-    if not isinstance(key, HelperKey) or key.role != "guard":
+    if not isinstance(planned.action, AskAgain):
         return "", ""
     if _asked_conditions(before, own) == _asked_conditions(now, names):
         return "", ""
@@ -106,9 +101,20 @@ def _parameters_text(step: Node) -> str:
     return f"version {step.version}, {parameters}"
 
 
-def _changed_setter(ref: Reference, name: str, gateway: str, now: Node) -> Iterator[Changed]:
+def _list_decisions(planned: PlanNode) -> tuple[Decision, ...]:
+    """The decisions whose variables a placeholder sets."""
+    match planned.action:
+        case Placeholder(decisions):
+            return decisions
+        case SetDecision(decision):
+            return (decision,)
+        case _:
+            return ()
+
+
+def _changed_setter(decision: Decision, name: str, now: Node) -> Iterator[Changed]:
     """A Set that no longer sets the decision variable, or always to the same."""
-    decision = ref.decision(gateway)
+    gateway = decision.gateway.id
     values = ", ".join(decision.values)
     wanted = f"{decision.variable} is set to {'some' if decision.several else 'one'} of: {values}"
     if now.short == "noOp":

@@ -15,7 +15,7 @@ from orgflow_ir.flow.token_game.semantics import State
 from orgflow_ir.targets.verification import Difference, SideBySide
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.escalations import Escalated
+    from orgflow.backends.n8n.plan.actions import ReadEscalations
 
 OPEN: Final = ("?",)
 """A decision that is set and not yet read; no flow has this id."""
@@ -78,7 +78,7 @@ class Roles:
     failing: Mapping[str, str]
     uncaught: frozenset[str]
     escalating: frozenset[str]
-    escalated: Mapping[str, Escalated]
+    escalated: Mapping[str, ReadEscalations]
 
 
 class Point(NamedTuple):

@@ -42,7 +42,7 @@ from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.targets.verification import Difference, SideBySide
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.escalations import Escalated
+    from orgflow.backends.n8n.plan.actions import ReadEscalations
 
 _MOST_ITEMS_PER_NODE = 4
 
@@ -199,7 +199,7 @@ class Walk:
         line = SideBySide(opened.text, f"{name}: fails")
         return self._arrive(opened.point, Emits(counts), (line,), opened.steps, name)
 
-    def _escalates(self, point: Point, place: Place, escalated: Escalated) -> Iterator[Move]:
+    def _escalates(self, point: Point, place: Place, escalated: ReadEscalations) -> Iterator[Move]:
         """A node that tells what a called process has thrown: each set of events that may have
         occurred by then. In the model they occur, and the call ends, now; their nodes run later."""
         outputs = {source_ids(thrown.event)[0]: n for n, thrown in enumerate(escalated.events)}

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
-from orgflow.backends.n8n.emit.decisions import condition
-from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
-from orgflow.backends.n8n.emit.graph import NodeKey
+from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.decision_code import condition
 from orgflow.backends.n8n.emit.model_compilation import compile_processes
 from orgflow.backends.n8n.emit.together import compile_together
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.plan.graph import NodeKey
+from orgflow.backends.n8n.plan.plan_roles import PlanRoles, read_roles
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.flow.token_game.stub_data import decided_by
 from orgflow_ir.legalisation.legalise import legalise
-from orgflow_ir.legalisation.stubs import is_guard
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import (
-    CallActivity,
-    Event,
-    Gateway,
     Model,
-    Opaque,
     Process,
-    SubProcess,
-    Task,
 )
 from orgflow_ir.model import Node as SourceNode
 from orgflow_ir.model.provenance import source_ids
@@ -62,16 +56,16 @@ class Reference(NamedTuple):
 
     Attributes:
         process: of the *source* model, in which only loops were lowered.
-        compiled: the graph, whose elements may be lowered ones.
+        plan: the plan of its workflow, whose elements may be lowered ones.
         nodes: the nodes of the compiled workflow by graph key.
-        deciders: gateways of the graph by the element of the source whose step decides them.
+        roles: those of the nodes of the plan.
         labels: of nodes and flows of the source, including those in sub-processes.
     """
 
     process: Process
-    compiled: CompiledScope
+    plan: ScopePlan
     nodes: Mapping[NodeKey, Node]
-    deciders: Mapping[str, tuple[str, ...]]
+    roles: PlanRoles
     labels: Mapping[str, str]
 
     @property
@@ -81,37 +75,18 @@ class Reference(NamedTuple):
 
     def decision(self, gateway: str) -> Decision:
         """The decision of a deciding gateway of the workflow_graph."""
-        return self.compiled.decisions[gateway]
+        return self.plan.decisions[gateway]
 
     def label_of(self, key: str) -> str:
         """The name of the source element behind a node of the graph, by the text of the node's key;
         that text if there is none."""
-        nodes = self.compiled.workflow_graph.nodes
+        nodes = self.plan.workflow_graph.nodes
         node = next((node for node_key, node in nodes.items() if str(node_key) == key), None)
         if node is None:
             return self.labels.get(key, key)
-        element = self.compiled.graph.nodes.get(node.element)
+        element = self.plan.graph.nodes.get(node.element)
         source = source_ids(element)[0] if element is not None else node.element
         return self.labels.get(source, source)
-
-    def stands(self, key: NodeKey) -> str | None:
-        """The task or event of the source for a graph node."""
-        node = self.compiled.workflow_graph.nodes[key]
-        if node.role not in ("element", "trigger"):
-            return None
-        element = self.compiled.graph.nodes.get(node.element)
-        match element:
-            case None | Gateway():
-                return None
-            case Event():
-                # one that a lowering made stands for no step of the source
-                return node.element if element.id in self.labels else None
-            case Opaque() if is_guard(element):
-                return None
-            case Task() | CallActivity() | SubProcess() | Opaque():
-                return node.element
-            case _:
-                assert_never(element)
 
 
 def compile_references(
@@ -163,15 +138,13 @@ def compiled_forms(
 
 
 def _make_reference(source: Process, compiled: CompiledScope) -> Reference:
+    plan = compiled.plan
     by_name = WorkflowDocument(compiled.workflow).steps
-    deciders: dict[str, list[str]] = {}
-    for gateway, decision in compiled.decisions.items():
-        deciders.setdefault(decided_by(decision), []).append(gateway)
     return Reference(
         source,
-        compiled,
-        {key: by_name[n.name] for key, n in compiled.workflow_graph.nodes.items()},
-        {owner: tuple(gateways) for owner, gateways in deciders.items()},
+        plan,
+        {key: by_name[n.name] for key, n in plan.workflow_graph.nodes.items()},
+        read_roles(plan, (node for scope in source.scopes() for node in scope.nodes)),
         _read_labels(source),
     )
 

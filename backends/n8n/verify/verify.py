@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orgflow.backends.n8n.emit.graph import NodeKey, start_key
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.plan.graph import NodeKey, start_key
 from orgflow.backends.n8n.verify.choices import Names, find_readers
 from orgflow.backends.n8n.verify.data_flow import DataFlow
 from orgflow.backends.n8n.verify.marking import Marking
@@ -72,7 +72,7 @@ def data_flow(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> DataFlow | None:
     """How the workflow keeps process variables, if conditions of the model read any."""
-    carried = ref.compiled.carried
+    carried = ref.plan.carried
     if carried is None:
         return None
     names = Names(matching.key_of, set(workflow.steps))
@@ -174,7 +174,7 @@ class _Verifier:
     def _never_taken(self, game: Game) -> Difference | None:
         """A branch of a choice without a node that no run of the workflow takes."""
         assert self.walk is not None
-        graph, loosely = self.ref.compiled.graph, self.walk.marking.loosely
+        graph, loosely = self.ref.plan.graph, self.walk.marking.loosely
         for gateway, owner in self.walk.roles.owners.items():
             if owner not in self.walk.roles.loose or gateway not in graph.reachable:
                 continue
@@ -232,7 +232,7 @@ class _Verifier:
         contradictions = []
         names = self.workflow.map.nodes
         for name, key in self.matching.key_of.items():
-            element = self.ref.compiled.workflow_graph.nodes[key].element
+            element = self.ref.plan.workflow_graph.nodes[key].element
             other = names.get(name, element)
             if self.matching.how[name] == "notes" and other != element:
                 labels = self.ref.labels
@@ -253,18 +253,18 @@ class _Verifier:
     def _result(
         self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None
     ) -> Verification:
-        workflow_graph = self.ref.compiled.workflow_graph
+        workflow_graph = self.ref.plan.workflow_graph
         key_of, how = self.matching.key_of, self.matching.how
         missing = [
             self.ref.labels.get(workflow_graph.nodes[k].element, workflow_graph.nodes[k].name)
             for k in self.matching.missing
-            if workflow_graph.nodes[k].role in ("element", "trigger")
+            if workflow_graph.nodes[k].represents
         ]
         open_steps = [n for n in self.matching.added if not self.steps[n].trigger]
         filled = [
             n
             for n, k in key_of.items()
-            if self.ref.stands(k) is not None and self.steps[n].type != self.ref.nodes[k].type
+            if k in self.ref.roles.steps and self.steps[n].type != self.ref.nodes[k].type
         ]
         unsure = bool(open_steps or filled)
         return Verification(

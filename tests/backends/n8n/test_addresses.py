@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from event_models import event, line
 from n8n_compiled import emitted
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.server.deploy.credentials import needed_credential

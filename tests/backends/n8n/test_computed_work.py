@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from one_task import HEAD, compiled, one_task, variables
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.format.identity import tag_of
 
@@ -792,7 +792,7 @@ def test_what_scripts_set_is_known(tmp_path: Path) -> None:
         ("println('setVariable')", ()),
     ):
         process, _ = compiled(one_task(script("groovy", code)), tmp_path)
-        declared = process.root.variables.declared
+        declared = process.root.plan.variables.declared
         assert tuple(declared) == wanted
         assert all(s == Setter("t", "script") for names in declared.values() for s in names)
 
@@ -1013,7 +1013,7 @@ def test_a_form_property_of_flowable_may_name_its_variable(
         'name="Amount" type="long" variable="wanted"/></extensionElements></userTask>'
     )
     process, _ = compiled(one_task(task), tmp_path)
-    nodes = process.root.workflow_graph.nodes.values()
+    nodes = process.root.plan.workflow_graph.nodes.values()
     (start,) = (node.name for node in nodes if node.role == "trigger")
     answers = {"Work": [{"Amount": "5"}]}
     run = engine.run(process.root.workflow, start, answers=answers, data=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from n8n_compiled import workflows
-from orgflow.backends.n8n.emit.emitter import compile_process
 from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.plan.passes import plan_process
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from text_model import model
 
@@ -82,7 +82,7 @@ def test_survives_a_join_with_a_stale_copy(engine: LocalEngine) -> None:
         },
     )
     legal = legalise(made, N8N_TARGET, PassContext(), allow_lossy=False)
-    decision = compile_process(legal, legal.processes[0], PassContext()).root.decisions["g"]
+    decision = plan_process(legal, legal.processes[0], PassContext()).root.decisions["g"]
     # neither branch dominates: a decision node does, and reads nothing that the Merge could spoil
     assert decision.setter == "g"
     visits = [{"finished": "Not yet"}, {"finished": "Not yet"}, {"finished": "Done"}]
@@ -135,7 +135,7 @@ def test_a_task_that_a_way_back_avoids_is_no_setter(engine: LocalEngine) -> None
         {"loop": "exclusive", "g": "exclusive More?"},
     )
     legal = legalise(made, N8N_TARGET, PassContext(), allow_lossy=False)
-    decision = compile_process(legal, legal.processes[0], PassContext()).root.decisions["g"]
+    decision = plan_process(legal, legal.processes[0], PassContext()).root.decisions["g"]
     assert decision.setter == "g", "`check` would be read again and again: an endless loop"
     visits = [{"more": "Again"}, {"more": "Done"}]
     order = run(engine, made, {"Decide: More?": visits, "Check": [{"more": "Again"}]})
@@ -247,5 +247,5 @@ def test_two_gateways_share_a_variable_only_where_they_may_differ() -> None:
 
 
 def _decisions(made: Model) -> list[Any]:
-    emission = compile_process(made, made.processes[0], PassContext()).root
+    emission = plan_process(made, made.processes[0], PassContext()).root
     return list(emission.decisions.values())

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from n8n_scopes import flows
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process

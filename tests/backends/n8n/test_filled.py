@@ -9,7 +9,7 @@ import orgflow
 import pytest
 from engine_fixture import missing
 from orgflow.backends.n8n.catalogue.node_catalogue import N8nCatalogue, read_catalogue
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.backends.n8n.engine.engine_folder import engine_dir
 from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import LocalEngine

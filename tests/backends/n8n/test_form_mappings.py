@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from one_task import compiled, one_task
-from orgflow.backends.n8n.emit import variables
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.runs import EngineRun
+from orgflow.backends.n8n.plan import variables
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from n8n_compiled import emitted
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.replay.local_runner import LocalRunner

@@ -10,7 +10,7 @@ import pytest
 from bpmn_text import definitions, model_of, process
 from hostile_labels import HOSTILE
 from n8n_compiled import emitted as emitted_by
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
@@ -48,7 +48,7 @@ def one_task(*fields: Field) -> Model:
 
 def asked(body: str, task: str = "t") -> dict[str, AskedField]:
     """The fields that the form of a task asks for, by variable."""
-    form = compiled(model_of(process(body))).root.forms[task]
+    form = compiled(model_of(process(body))).root.plan.forms[task]
     return {field.asked.variable: field.asked for field in form.fields}
 
 
@@ -58,7 +58,7 @@ def sent(
     """What the node behind the form hands on when its fields (by label) are filled so; `again`
     where it asks again, and gets no answers then."""
     scope = compiled(model).root
-    trigger = next(n.name for n in scope.workflow_graph.nodes.values() if n.role == "trigger")
+    trigger = next(n.name for n in scope.plan.workflow_graph.nodes.values() if n.role == "trigger")
     request = RunRequest(scope.workflow, trigger, answers={"Ask": [answers]}, data=True)
     (run,) = engine.run_many([request])
     assert run.status == "success", run.error
@@ -128,7 +128,7 @@ def test_a_box_that_has_to_be_answered_has_no_answer_before(engine: LocalEngine)
     define but a gateway reads."""
     needed = Field(name="ok", type="boolean", required=True)
     assert sent(engine, one_task(needed), {}) == {}
-    form = compiled(model_of(process(gateway("${approved}")))).root.forms["t"]
+    form = compiled(model_of(process(gateway("${approved}")))).root.plan.forms["t"]
     assert [(f.asked.source, f.ticked) for f in form.fields] == [("condition", False)]
 
 
@@ -137,7 +137,7 @@ def test_a_box_that_has_to_be_answered_has_no_answer_before(engine: LocalEngine)
 )
 def test_patterns_that_are_read_in_several_ways_are_no_rules(pattern: str) -> None:
     field = Field(name="x", type="string", constraints=(("pattern", pattern),))
-    assert compiled(one_task(field)).root.forms["t"].guard("Ask") is None
+    assert not compiled(one_task(field)).root.plan.forms["t"].is_checked
 
 
 def test_labels_and_values_are_never_code(engine: LocalEngine) -> None:
@@ -147,7 +147,7 @@ def test_labels_and_values_are_never_code(engine: LocalEngine) -> None:
     ]
     fields += [Field(name=t, label="Same", type="string") for t in HOSTILE if t.strip()]
     model = one_task(*fields)
-    form = compiled(model).root.forms["t"]
+    form = compiled(model).root.plan.forms["t"]
     assert len({field.label for field in form.fields}) == len(form.fields) > len(HOSTILE)
     texts = [HOSTILE[-i - 1].strip() for i in range(len(HOSTILE))]
     entered = {f.label: texts[i % len(texts)] for i, f in enumerate(form.fields)}
@@ -162,7 +162,7 @@ def test_labels_and_values_are_never_code(engine: LocalEngine) -> None:
 def test_choices_are_never_code(engine: LocalEngine) -> None:
     values = tuple((text, text) for text in HOSTILE)
     model = one_task(Field(name="x", label="X", type="enum", values=values))
-    (field,) = compiled(model).root.forms["t"].fields
+    (field,) = compiled(model).root.plan.forms["t"].fields
     assert len({o.label for o in field.options}) == len(HOSTILE)
     for option in field.options[::7]:
         assert sent(engine, model, {"X": option.label}) == {"x": option.value}
@@ -272,7 +272,7 @@ def test_what_may_be_open_beside_other_waits_stays_a_placeholder(
         .compiled.values()
     )
     assert isinstance(one, CompiledProcess)
-    assert set(one.root.forms) == forms
+    assert set(one.root.plan.forms) == forms
     assert [d.code for d in ctx.diagnostics if d.code == "OF423"] == codes
     report = replay_model(model, emitted(model), LocalRunner(engine), PassContext(), max_runs=4)
     assert report.ok, [r.divergence for r in report.runs]
@@ -286,16 +286,16 @@ CHAIN = """
 
 
 def test_every_form_tells_its_page_from_others() -> None:
-    forms = compiled(model_of(process(CHAIN))).root.forms
+    forms = compiled(model_of(process(CHAIN))).root.plan.forms
     assert [form.page for form in forms.values()] == ["check", "check (2)", "page"]
-    assert compiled(one_task()).root.forms["t"].page == ""
+    assert compiled(one_task()).root.plan.forms["t"].page == ""
 
 
 def test_the_page_of_another_form_answers_nothing(engine: LocalEngine) -> None:
     """A page that is sent twice comes to the next form, which asks again."""
     model = model_of(process(CHAIN))
     scope = compiled(model).root
-    trigger = next(n.name for n in scope.workflow_graph.nodes.values() if n.role == "trigger")
+    trigger = next(n.name for n in scope.plan.workflow_graph.nodes.values() if n.role == "trigger")
     answers = {"Check": [{}], "Check (2)": [{"orgflowPage": "check"}, {}], "t2": [{}]}
     (run,) = engine.run_many([RunRequest(scope.workflow, trigger, answers=answers)])
     assert run.status == "success", run.error
@@ -374,8 +374,8 @@ def test_how_a_plain_start_begins(engine: LocalEngine, trigger: str, kind: str, 
     model = model_of(process(body))
     made = emitted(model, trigger=trigger)
     root = compiled(model, trigger=trigger).root
-    (node,) = [n for n in root.workflow_graph.nodes.values() if n.role == "trigger"]
-    assert node.type == kind
+    (node,) = [n for n in root.plan.workflow_graph.nodes.values() if n.role == "trigger"]
+    assert printed_type(root, node.name) == kind
     report = replay_model(model, made, LocalRunner(engine), PassContext(), max_runs=4)
     assert [r.verdict for r in report.runs] == ["equal"]
     ctx = PassContext(target=N8N_TARGET, options={"trigger": trigger})
@@ -383,12 +383,19 @@ def test_how_a_plain_start_begins(engine: LocalEngine, trigger: str, kind: str, 
     assert found.verdict is Verdict.PROVED
 
 
+def printed_type(scope: CompiledScope, name: str) -> str:
+    """The short type of a node of a workflow."""
+    (kind,) = (row["type"] for row in scope.workflow["nodes"] if row["name"] == name)
+    return kind.removeprefix("n8n-nodes-base.")
+
+
 def started_by(model: Model, **options: str) -> tuple[str, dict[str, AskedField]]:
     """The type of the trigger of a process, and what its page asks for."""
     root = compiled(model, **options).root
-    (node,) = [n for n in root.workflow_graph.nodes.values() if n.role == "trigger"]
-    form = root.forms.get(node.element)
-    return node.type, {f.asked.variable: f.asked for f in form.fields} if form else {}
+    (node,) = [n for n in root.plan.workflow_graph.nodes.values() if n.role == "trigger"]
+    form = root.plan.forms.get(node.element)
+    kind = printed_type(root, node.name)
+    return kind, {f.asked.variable: f.asked for f in form.fields} if form else {}
 
 
 def behind_the_start(condition: str, before: str = "") -> Model:
@@ -568,7 +575,7 @@ def test_what_is_given_at_the_start_is_not_asked_for_again() -> None:
         '<sequenceFlow id="f6" sourceRef="u" targetRef="e"/>'
     ))  # fmt: skip
     assert list(started_by(model)[1]) == ["amount"]
-    forms = compiled(model).root.forms
+    forms = compiled(model).root.plan.forms
     assert {task: list(form.variables) for task, form in forms.items()} == {
         "s": ["amount"],
         "t": [],
@@ -581,7 +588,9 @@ def test_what_no_field_is_for_is_given_by_hand() -> None:
     """Part of an object: a page has no field for it."""
     model = behind_the_start("${order.amount &gt; 100}")
     assert started_by(model) == ("manualTrigger", {})
-    (node,) = [n for n in compiled(model).root.workflow_graph.nodes.values() if n.role == "trigger"]
+    (node,) = [
+        n for n in compiled(model).root.plan.workflow_graph.nodes.values() if n.role == "trigger"
+    ]
     assert "Started manually" in " ".join(node.notes)
     assert started_by(behind_the_start("${order.amount &gt; 100}", "task"))[0] == "formTrigger"
 

@@ -7,9 +7,9 @@ import json
 import pytest
 from hostile_labels import HOSTILE, hostile_model
 from n8n_compiled import emitted, workflows
-from orgflow.backends.n8n.emit.names import literal, quoted
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.identity import readable_text
+from orgflow.backends.n8n.plan.names import literal, quoted
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 

@@ -7,10 +7,10 @@ import pytest
 from bpmn_text import model_of, process
 from n8n_compiled import emitted
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.emit import variables
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.compiled import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_parameter
+from orgflow.backends.n8n.plan import variables
 from seeds import seeds
 from variable_random import random_scenario
 from variable_runs import FILLINGS, compiled, verdicts

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.emit import model_compilation
-from orgflow.backends.n8n.emit.emission_rules import N8N_RULES, FaultyWorkflow
 from orgflow.backends.n8n.emit.workflow_check import Problem
+from orgflow.backends.n8n.plan.emission_rules import N8N_RULES, FaultyWorkflow
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.passes.pipelines import GAPS
 from text_model import model

@@ -130,14 +130,21 @@ def test_names_that_are_no_identifiers_stand_in_brackets(engine: LocalEngine, na
 def test_label_decisions_have_no_more_nodes() -> None:
     made = model(LOOP, {"loop": "exclusive", "g": "exclusive State?"})
     root = compiled(Scenario("labels", made, {})).root
-    assert root.carried is None
-    assert {n.role for n in root.workflow_graph.nodes.values()} <= {"element", "trigger", "stop"}
+    assert root.plan.carried is None
+    assert {n.role for n in root.plan.workflow_graph.nodes.values()} <= {
+        "element",
+        "trigger",
+        "stop",
+    }
 
 
 def test_only_what_a_reader_still_needs_is_kept() -> None:
     root = compiled(SCENARIOS["c2"]).root
-    assert root.carried is not None
-    kept = {root.workflow_graph.nodes[k].name: names for k, names in root.carried.after.items()}
+    assert root.plan.carried is not None
+    kept = {
+        root.plan.workflow_graph.nodes[k].name: names
+        for k, names in root.plan.carried.after.items()
+    }
     assert kept == {"Enter amount data": ("amend", "amount"), "Amend amount data": ("amount",)}
 
 
@@ -147,10 +154,10 @@ def test_a_label_decision_in_a_loop_asks_again(engine: LocalEngine) -> None:
 
     scenario = Scenario("d2", _file("d2_loop_trigger.bpmn"), {})
     root = compiled(scenario).root
-    (decision,) = root.decisions.values()
+    (decision,) = root.plan.decisions.values()
     assert decision.setter == decision.gateway.id
-    (decide_name,) = (n.name for n in root.workflow_graph.nodes.values() if n.role == "decide")
-    trigger = next(n.name for n in root.workflow_graph.nodes.values() if n.role == "trigger")
+    (decide_name,) = (n.name for n in root.plan.workflow_graph.nodes.values() if n.role == "decide")
+    trigger = next(n.name for n in root.plan.workflow_graph.nodes.values() if n.role == "trigger")
     visits = [{decision.variable: value} for value in reversed(decision.values)]
     for order in (visits, visits[::-1]):
         run = engine.run(

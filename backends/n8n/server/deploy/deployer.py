@@ -86,7 +86,7 @@ class N8nDeploySession(DeploySession):
         origin = origin_of(path)
         bases = _read_bases(path)
         # Work that several models name is of no file.
-        scopes = [output.root.scope for output in emitted.compiled.values()]
+        scopes = [output.root.plan.scope for output in emitted.compiled.values()]
         shared = {scope.workflow_id for scope in scopes if scope.shared}
         workflows = []
         for output in emitted.artifacts:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.emit.scopes import MOST_NAME
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.identity import CALLED_PROCESS_PREFIX
 from orgflow.backends.n8n.format.json_values import mapping
@@ -17,6 +16,7 @@ from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.merge_outcome import Merged
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
+from orgflow.backends.n8n.plan.scopes import MOST_NAME
 from orgflow.backends.n8n.server.deploy.process_similarity import (
     NOWHERE,
     Origin,

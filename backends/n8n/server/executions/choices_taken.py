@@ -19,7 +19,7 @@ def visits_of(
     `order` at which one failed or found no branch."""
     visits_by_owner: dict[str, list[Visit]] = {}
     stopped: set[int] = set()
-    for owner, gateways in tie.reference.deciders.items():
+    for owner, gateways in tie.reference.roles.deciders.items():
         taken = []
         for gateway in gateways:
             visits = _taken_flows(gateway, order, tie)
@@ -39,7 +39,7 @@ def _taken_flows(gateway: str, order: Sequence[StoredRun], tie: Tie) -> list[tup
     tuple where it failed or found no branch."""
     decision = tie.reference.decision(gateway)
     default = (decision.default.flow.id,) if decision.default is not None else ()
-    key_of, workflow_graph = tie.matching.key_of, tie.reference.compiled.workflow_graph.nodes
+    key_of, workflow_graph = tie.matching.key_of, tie.reference.plan.workflow_graph.nodes
     tests_branches = any(
         n.role == "branch" and n.element == gateway for n in workflow_graph.values()
     )
@@ -102,4 +102,4 @@ def _output_flows(
 
 def _order_flows(flows: set[str], gateway: str, tie: Tie) -> tuple[str, ...]:
     """Flows in the order of the model, as a step of it takes them."""
-    return tuple(f.id for f in tie.reference.compiled.graph.flows_out(gateway) if f.id in flows)
+    return tuple(f.id for f in tie.reference.plan.graph.flows_out(gateway) if f.id in flows)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.plan.graph import NodeKey
 from orgflow.backends.n8n.verify.choices import Reader
 from orgflow.backends.n8n.verify.reference import Reference
 
@@ -47,7 +47,7 @@ class Tie:
     def visible(self) -> frozenset[str]:
         """Elements with a visible execution: tasks and events, and gateways with a node. Removed
         elements are included, since they should have run."""
-        workflow_graph = self.reference.compiled.workflow_graph
+        workflow_graph = self.reference.plan.workflow_graph
         elements = {e for k in workflow_graph.nodes if (e := self._step_element(k)) is not None}
         known = {n.id for n in self.reference.source_nodes}
         gateways = {
@@ -58,8 +58,8 @@ class Tie:
         return frozenset(elements | (gateways & known))
 
     def _step_element(self, key: NodeKey) -> str | None:
-        node = self.reference.compiled.workflow_graph.nodes[key]
-        return self.reference.stands(key) if node.role == "element" else None
+        node = self.reference.plan.workflow_graph.nodes[key]
+        return self.reference.roles.steps.get(key) if node.role == "element" else None
 
     @cached_property
     def unknown(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class Tie:
     @cached_property
     def rewired(self) -> tuple[str, ...]:
         """Connections that differ from the compiled workflow, in words."""
-        workflow_graph, key_of = self.reference.compiled.workflow_graph, self.matching.key_of
+        workflow_graph, key_of = self.reference.plan.workflow_graph, self.matching.key_of
         compiled = {(a.node, b.node) for a, b in workflow_graph.wires}
         now: dict[tuple[NodeKey, NodeKey], tuple[str, str]] = {}
         for wire in self.workflow.wires:
@@ -108,8 +108,8 @@ class Tie:
         key = self.matching.key_of.get(node)
         if key is None:
             return None
-        element = self.reference.compiled.workflow_graph.nodes[key].element
-        for owner, gateways in self.reference.deciders.items():
+        element = self.reference.plan.workflow_graph.nodes[key].element
+        for owner, gateways in self.reference.roles.deciders.items():
             if element in gateways:
                 return owner
         return element
@@ -119,5 +119,5 @@ class Tie:
         key = self.matching.key_of.get(node)
         if key is None or self.steps[node].disabled:
             return False
-        planned = self.reference.compiled.workflow_graph.nodes[key]
-        return planned.role in ("element", "trigger") and self.element(node) == planned.element
+        planned = self.reference.plan.workflow_graph.nodes[key]
+        return planned.represents and self.element(node) == planned.element

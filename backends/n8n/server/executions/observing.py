@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.plan.graph import NodeKey
 from orgflow.backends.n8n.server.executions.choices_taken import visits_of
 from orgflow.backends.n8n.server.executions.execution import StoredRun, read_execution
 from orgflow.backends.n8n.server.executions.matched_version import Tie
@@ -93,7 +93,7 @@ class Observer(ExecutionObserver):
                 continue
             matching = _drop_guesses(match_reference(reference, workflow))
             read, changed = find_readers(reference, matching, workflow)
-            workflow_graph = reference.compiled.workflow_graph.nodes
+            workflow_graph = reference.plan.workflow_graph.nodes
             part = len(set(matching.key_of.values())) / max(len(workflow_graph), 1)
             if part >= (_SAID if named == process else _SURE):
                 ties.append((part, Tie(reference, workflow, matching, read, tuple(changed))))

@@ -70,7 +70,7 @@ class ServerRunner(LocalRunner):
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """See `LocalRunner`. Raises `Unplayable`, also for runs of several workflows."""
         if self.compiled.called:
-            names = join_listed(f"`{scope.scope.title}`" for scope in self.compiled.called)
+            names = join_listed(f"`{scope.plan.scope.title}`" for scope in self.compiled.called)
             raise Unplayable(
                 f"it calls {names}; runs of several workflows are executed only on the local engine"
             )

@@ -1,0 +1,229 @@
+"""Deciding gateways as If and Switch nodes: the conditions of branches, and the messages of runs
+that match none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orgflow.backends.javascript.expression_code import condition_js
+from orgflow.backends.javascript.literals import js_string
+from orgflow.backends.javascript.operand_checks import (
+    rejects_undefined,
+    unfit,
+    unfit_call,
+    unfit_call_text,
+    unfit_text,
+    where,
+)
+from orgflow.backends.n8n.emit.printed import Printed
+from orgflow.backends.n8n.node_types import if_, switch
+from orgflow.backends.n8n.node_types.conditions import equals_condition, is_true, make_expression
+from orgflow.backends.n8n.plan.actions import Decide, DecideAny, DecideBranch, StopUnmatched
+from orgflow.backends.n8n.plan.decisions import (
+    is_bypassed,
+    list_asked_methods,
+    list_demands,
+    list_required,
+    reads_body,
+)
+from orgflow.backends.n8n.plan.graph import NodeKey
+from orgflow.backends.n8n.plan.known_types import known_types
+from orgflow.backends.n8n.plan.names import plain
+from orgflow.backends.n8n.plan.references import read_field
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
+
+from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.program.substitution import with_types
+from orgflow_ir.program.syntax import Path, Variable
+from orgflow_ir.work.gateway_decisions import Branch, Decision
+from orgflow_ir.work.process_variables import Read
+
+if TYPE_CHECKING:
+    from orgflow_ir.program.demands import Demand
+
+
+def print_decide(action: Decide, key: NodeKey, plan: ScopePlan) -> Printed:
+    """The node of a gateway, with a rule for each branch."""
+    decision = action.decision
+    rules = [(condition(decision, b, plan, f"{key}/{b.flow.id}"), b.value) for b in action.branches]
+    if action.unset:
+        unset = never_set(decision, plan)
+        rules.insert(0, (is_true(unset, f"{key}/unset"), NEVER_SET))
+    if len(rules) == 1:
+        return Printed("if", if_.test_parameters(rules[0][0]))
+    default = decision.default
+    fallback = plain(default.flow.name) or "otherwise" if default else "no branch fits"
+    return Printed("switch", switch.by_rules(rules, fallback=fallback, every=decision.several))
+
+
+def print_decide_any(action: DecideAny, key: NodeKey, plan: ScopePlan) -> Printed:
+    """The node of an inclusive gateway whose branches have nodes of their own."""
+    decision = action.decision
+    chosen = (b for b in decision.branches if b.kind != "default")
+    tests = [_test(decision, branch, plan) for branch in chosen]
+    some = is_true(" || ".join(tests), f"{key}/any")
+    if not action.unset:
+        return Printed("if", if_.test_parameters(some))
+    unset = is_true(never_set(decision, plan), f"{key}/unset")
+    rules = [(unset, NEVER_SET), (some, "some branch")]
+    return Printed("switch", switch.by_rules(rules, fallback="no branch", every=False))
+
+
+def print_decide_branch(action: DecideBranch, key: NodeKey, plan: ScopePlan) -> Printed:
+    """The node of one branch of an inclusive gateway."""
+    test = condition(action.decision, action.branch, plan, str(key))
+    return Printed("if", if_.test_parameters(test))
+
+
+def condition(decision: Decision, branch: Branch, plan: ScopePlan, seed: str) -> dict[str, Any]:
+    """The n8n condition of a branch."""
+    if branch.kind == "value" and not decision.several:
+        return equals_condition(_variable(decision, plan), branch.value, seed)
+    test = _test(decision, branch, plan)
+    if (
+        decision.several
+        and (unset := never_set(decision, plan))
+        and not is_bypassed(decision, plan)
+    ):
+        test = f"!({unset}) && {test}"  # else a branch would run before the run stops
+    return is_true(test, seed)
+
+
+NEVER_SET = "not set"
+"""The name of the output for runs whose variables were never set."""
+
+
+def never_set(decision: Decision, plan: ScopePlan) -> str:
+    """JavaScript that is true if the conditions read a variable that nobody has set, or one whose
+    type is not valid there; empty if they test for that themselves, or read none."""
+    if not decision.coded:
+        return ""
+    demanded = list_demands(decision, plan)
+    strict = {
+        (one.guards, path[0])
+        for one in demanded
+        if rejects_undefined(one.requirement) and len(path := _path_of(one)) == 1
+    }
+    tests = []
+    left = set()
+    for need in list_required(decision):
+        left |= {(need.guards, name) for name in need.names}
+        names = [name for name in need.names if (need.guards, name) not in strict]
+        if names:
+            fields = ", ".join(on_item((name,)) for name in names)
+            tests.append(where(need.guards, f"[{fields}].includes(undefined)", on_item))
+    tests += [
+        where(guards, unfit_call(call, on_item), on_item)
+        for guards, call in list_asked_methods(decision)
+    ]
+    for one in demanded:
+        path = _path_of(one)
+        test = unfit(one, on_item, strict=len(path) == 1 and (one.guards, path[0]) in left)
+        tests.append(where(one.guards, test, on_item))
+    return " || ".join(tests)
+
+
+def _path_of(demand: Demand) -> Path:
+    """The path of the variable that a demand is about, if it is one."""
+    (first, *_) = demand.operands
+    return first.path if isinstance(first, Variable) else ()
+
+
+def on_item(path: Path) -> str:
+    """JavaScript that reads a variable from the item. Names that are not identifiers are in
+    brackets, without `?.` before them: n8n evaluates some such reads as undefined."""
+    code = "$json"
+    for number, part in enumerate(path):
+        if part.isidentifier():
+            code += f"?.{part}" if number else f".{part}"
+        elif number:
+            code = f"({code} ?? {{}})[{js_string(part)}]"
+        else:
+            code += f"[{js_string(part)}]"
+    return code
+
+
+def _test(decision: Decision, branch: Branch, plan: ScopePlan) -> str:
+    if branch.tree is not None:
+        types = known_types(decision.gateway.id, plan)
+        return condition_js(with_types(branch.tree, types), on_item)
+    if decision.several:
+        chosen = f"[].concat({_variable(decision, plan)} ?? [])"
+        return f"{chosen}.includes({js_string(branch.value)})"
+    return f"{_variable(decision, plan)} === {js_string(branch.value)}"
+
+
+def _variable(decision: Decision, plan: ScopePlan) -> str:
+    return _read(decision.setter, (decision.variable,), plan)
+
+
+def _read(source: str, path: tuple[str, ...], plan: ScopePlan) -> str:
+    body = reads_body(source, plan)
+    name = plan.workflow_graph.nodes[plan.outlet(source)].name
+    return read_field(name, path, body=body)
+
+
+def unmatched_text(action: StopUnmatched, plan: ScopePlan) -> str:
+    """What the run says where it stops: the variable that was never set, else what fits none."""
+    decision = action.decision
+    messages = unset_messages(decision, plan)
+    if decision.default is None:
+        messages.append(("", stop_message(decision, plan)))
+    *others, (_, last) = messages
+    if not others:
+        return last
+    tests = "".join(f"{test} ? {js_string(text)} : " for test, text in others)
+    return make_expression(tests + js_string(last))
+
+
+def unset_messages(decision: Decision, plan: ScopePlan) -> list[tuple[str, str]]:
+    """For each variable that has to be set, the test that it is not and the message of the run: the
+    variable, and its possible setters; then the same for variables that have to be texts or
+    lists."""
+    if not decision.coded:
+        return []
+    label = plan.workflow_graph.nodes[decision.gateway.id].name
+    result = []
+    for name in dict.fromkeys(n for need in list_required(decision) for n in need.names):
+        text = unset_text(name, decision.gateway.id, label, plan)
+        result.append((f"{on_item((name,))} === undefined", text))
+    for _, call in list_asked_methods(decision):
+        result.append((unfit_call(call, on_item), unfit_call_text(call, label)))
+    for one in list_demands(decision, plan):
+        result.append((unfit(one, on_item), unfit_text(one, label)))
+    return result
+
+
+def unset_text(
+    name: str, element: str, label: str, plan: ScopePlan, *, itself: bool = False
+) -> str:
+    """The message of a run if an element reads an unset variable, with its possible setters:
+    `itself` includes the element, whose output mapping reads it."""
+    read = Read(element, (name,), "condition")
+    setters, number = plan.variables.nearest_setters(read, MOST_NAMED)
+    names = [f"“{plan.name_of(s.element)}”" for s in setters]
+    if itself:
+        names, number = [f"“{label}”", *names], number + 1
+    if number > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{number - MOST_NAMED + 1} other steps"]
+    where = join_listed((*names, "the input of the run"), last="or")
+    return f"“{name}” was never set, and “{label}” reads it. Set it in {where}."
+
+
+MOST_NAMED = 4
+"""Maximum number of steps that a message names as possible setters of a variable."""
+
+
+def stop_message(decision: Decision, plan: ScopePlan) -> str:
+    """The message of the run if no branch matches: variable, allowed values, setters."""
+    label = plan.workflow_graph.nodes[decision.gateway.id].name
+    parts = [f"No branch of “{label}” matches."]
+    if decision.values:
+        setter = plan.name_of(decision.setter)
+        what = "a list of one or more" if decision.several else "one"
+        allowed = ", ".join(f"“{v}”" for v in decision.values)
+        parts.append(f"Set {decision.variable} in “{setter}” to {what} of: {allowed}.")
+    if decision.coded:
+        names = ", ".join(".".join(path) for path in decision.coded)
+        parts.append(f"Its conditions read {names}.")
+    return " ".join(parts)

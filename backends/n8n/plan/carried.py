@@ -1,0 +1,33 @@
+"""How process variables travel on the items of a workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from orgflow.backends.n8n.plan.graph import NodeKey, Port
+
+
+@dataclass
+class Carried:
+    """The additions of `carry_variables` to a graph.
+
+    Attributes:
+        read: variables that the conditions of a gateway read.
+        steps: nodes that may set variables and replace the item.
+        beside: steps in parallel branches that may set a variable which a gateway reads.
+        names: all variables that travel.
+        count: the field of the item that counts how often each variable was set.
+        after: variables on the item after an added node, by its key.
+        counted: whether copies in parallel branches are distinguished by a count.
+        before: the output with the item before an element that sets variables by its mappings.
+    """
+
+    read: Mapping[str, tuple[str, ...]]
+    steps: tuple[NodeKey, ...]
+    beside: Mapping[tuple[str, str], tuple[NodeKey, ...]]
+    names: tuple[str, ...]
+    count: str
+    after: dict[NodeKey, tuple[str, ...]] = field(default_factory=dict)
+    counted: bool = False
+    before: dict[str, Port] = field(default_factory=dict)
