@@ -20,7 +20,12 @@ from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.value import Value
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.work.gateway_decisions import Decision, DecisionConventions, decide, with_gateways
+from orgflow_ir.work.gateway_decisions import (
+    Decision,
+    DecisionConventions,
+    read_decisions,
+    with_gateways,
+)
 
 Stage = Literal["compile", "deploy", "activation", "execution", "logical", "none"]
 Source = str
@@ -155,7 +160,7 @@ def _closed_branch(process: Process, run: RunReport) -> str | None:
     decisions: dict[str, Decision] = {}
     for scope in process.scopes():
         asking, _ = with_gateways(scope, ControlFlow(scope))
-        decisions |= decide(asking, ControlFlow(asking), DecisionConventions())
+        decisions |= read_decisions(asking, ControlFlow(asking), DecisionConventions())
     by_element = {source_ids(d.gateway)[0]: d for d in decisions.values()}
     for element, taken in run.run.choices:
         if element in by_element:

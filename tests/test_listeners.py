@@ -17,8 +17,8 @@ from orgflow_ir.model import Element, Model, Task
 from orgflow_ir.model.bindings import Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.work.gateway_decisions import DecisionConventions, decide
-from orgflow_ir.work.listeners import place
+from orgflow_ir.work.gateway_decisions import DecisionConventions, read_decisions
+from orgflow_ir.work.listeners import place_listeners
 from orgflow_ir.work.process_variables import Read, Setter, Variables
 
 SETS = "<camunda:script scriptFormat='groovy'>execution.setVariable('x', 1)</camunda:script>"
@@ -54,7 +54,9 @@ def model(folder: Path, *, what: str = CODE, at: str, event: str) -> Model:
 def setters(read: Model) -> tuple[Setter, ...]:
     (process,) = read.processes
     graph = ControlFlow(process)
-    variables = Variables(graph, decide(process, graph, DecisionConventions()), PassContext())
+    variables = Variables(
+        graph, read_decisions(process, graph, DecisionConventions()), PassContext()
+    )
     return variables.setters(Read("g", ("x",), "condition"))
 
 
@@ -105,7 +107,7 @@ def test_where_steps_do_the_work_of_listeners(
     (process,) = read.processes
     elements: list[Element] = [process, *process.nodes, *process.flows]
     (element,) = (one for one in elements if at == one.id)
-    left = [one.reason for one in place(element, process, ControlFlow(process)).left]
+    left = [one.reason for one in place_listeners(element, process, ControlFlow(process)).left]
     assert left == ([reason] if reason else [])
     again = listeners_as_steps(listeners_as_steps(read))
     made = [n for n in again.processes[0].nodes if element.id in n.derived_from and n.id != at]
@@ -201,7 +203,7 @@ def test_where_steps_do_what_listeners_of_a_task_name(
     read = task(tmp_path, inner, more=more)
     (process,) = read.processes
     graph = ControlFlow(process)
-    found = place(graph.nodes["t"], process, graph)
+    found = place_listeners(graph.nodes["t"], process, graph)
     assert [one.reason for one in found.left] == reasons
     steps = [
         n for n in listeners_as_steps(read).processes[0].nodes

@@ -106,14 +106,14 @@ def test_each_condition_of_feel_is_parsed_once(
 
 def test_each_scope_is_decided_once_for_each_convention(monkeypatch: pytest.MonkeyPatch) -> None:
     decided: Counter[tuple[str, str]] = Counter()
-    decide = gateway_decisions.decide
+    decide = gateway_decisions.read_decisions
 
     def count_decide(scope: object, graph: object, style: object) -> object:
         name = style.field_name.__name__  # type: ignore[attr-defined]
         decided[scope.id, name] += 1  # type: ignore[attr-defined]
         return decide(scope, graph, style)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(gateway_decisions, "decide", count_decide)
+    monkeypatch.setattr(gateway_decisions, "read_decisions", count_decide)
     compile_text(decisions_model(90))
     assert len(decided) == 2
     assert set(decided.values()) == {1}

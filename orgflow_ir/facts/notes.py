@@ -36,7 +36,7 @@ from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.model.scope_mappings import has_mappings, mapping_data, maps_by_itself
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.target_rules import KeptAsNote, UnsupportedBinding
-from orgflow_ir.work.process_variables import listens
+from orgflow_ir.work.process_variables import has_listeners
 
 HEADING = "From the model:"
 MOST_TEXT, MOST_CODE, MOST_DOCUMENTATION, MOST_LINES = 500, 2_000, 4_000, 20
@@ -190,7 +190,7 @@ def _listener_statements(
         if isinstance(scope, Process):
             elements.insert(0, scope)
         for element in elements:
-            if not listens(element):
+            if not has_listeners(element):
                 continue
             own = isinstance(element, Task | Event) and element.binding is not None
             if run or not own:  # else the element is reported with its binding
@@ -216,10 +216,10 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
     from orgflow_ir.work.listeners import (  # of listeners only
         Left,
         listeners_of,
-        once,
         only_at_the_end,
-        place,
+        place_listeners,
         why_not_read,
+        without_loop,
     )
 
     def report_listener(reported: Listener, what: str) -> None:
@@ -232,7 +232,9 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
             help="move its work into a task of the process",
         )
 
-    left = place(once(element) if run else element, scope, ctx.analysis(ControlFlow, scope)).left
+    left = place_listeners(
+        without_loop(element) if run else element, scope, ctx.analysis(ControlFlow, scope)
+    ).left
     if not run:
         reasons = {unexecuted.listener: unexecuted.reason for unexecuted in left}
         left = tuple(

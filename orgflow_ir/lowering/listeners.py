@@ -66,13 +66,13 @@ def _find_placement(element: Element, scope: Scope, ctx: PassContext) -> Placeme
         element.id in node.derived_from for node in element.nodes
     ):
         return None
-    from orgflow_ir.work.listeners import once, place
+    from orgflow_ir.work.listeners import place_listeners, without_loop
 
-    placement = place(element, scope, ctx.analysis(ControlFlow, scope))
+    placement = place_listeners(element, scope, ctx.analysis(ControlFlow, scope))
     original, holder = _at_source(element, ctx)
     if original is None or holder is None or not (placement.before or placement.after):
         return placement
-    placed = place(once(original), holder, ctx.analysis(ControlFlow, holder))
+    placed = place_listeners(without_loop(original), holder, ctx.analysis(ControlFlow, holder))
     return placement.within((*placed.before, *placed.after))
 
 

@@ -84,7 +84,7 @@ def _unsupported_mappings(mapped: ScopeMappings) -> Iterator[str]:
 def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why the mappings of a sub-process cannot become steps in the scope around it."""
     from orgflow_ir.program.syntax import ConditionError, variables
-    from orgflow_ir.work.local_variables import locals_of, outlived, read_afterwards
+    from orgflow_ir.work.local_variables import locals_of, read_afterwards, why_outlived
     from orgflow_ir.work.mappings import read_value
 
     mapped = scope_mappings(sub)
@@ -110,7 +110,7 @@ def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext
     kept = set() if caught else {mapping.name for mapping in mapped.outputs}
     later = read_afterwards(sub, scope, locals_of(sub, scope) - kept, model, ctx)
     if later is not None:
-        yield outlived(*later, ctx)
+        yield why_outlived(*later, ctx)
 
 
 class MappingToTask(RewritePattern):

@@ -26,8 +26,8 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.local_variables import (
     locals_of,
     names_inside,
-    outlived,
     read_afterwards,
+    why_outlived,
 )
 from orgflow_ir.work.repetition import (
     COUNTS,
@@ -74,7 +74,7 @@ def find_obstacle(
             return "the model defines neither a list nor a number of instances"
     read_later = read_afterwards(node, scope, locals_of(node, scope), model, ctx)
     if read_later is not None:
-        return outlived(*read_later, ctx)
+        return why_outlived(*read_later, ctx)
     return ""
 
 

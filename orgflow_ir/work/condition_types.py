@@ -35,13 +35,13 @@ def typed_variables(trees: Iterable[Tree]) -> tuple[AskedField, ...]:
     unknown: set[str] = set()
     blank = null_tested(given)
     for tree in given:
-        unknown |= set(_untyped(tree))
-        for name, type, text in _uses(tree, as_truth=True):
+        unknown |= set(_list_untyped(tree))
+        for name, type, text in _list_uses(tree, as_truth=True):
             types.setdefault(name, []).append(type)
             if text is not None:
                 texts.setdefault(name, {})[text] = None
     return tuple(
-        _field(name, types[name], tuple(texts.get(name, ())), (name,) not in blank)
+        _typed_field(name, types[name], tuple(texts.get(name, ())), (name,) not in blank)
         for name in types
         if name not in unknown
     )
@@ -52,7 +52,7 @@ _OF_LISTS = (
 )  # fmt: skip
 
 
-def _untyped(tree: Tree) -> Iterator[str]:
+def _list_untyped(tree: Tree) -> Iterator[str]:
     """Variables of which the use does not tell what is entered: parts of whole FEEL expressions,
     and what may be a list."""
     for node in nodes(tree):
@@ -62,7 +62,7 @@ def _untyped(tree: Tree) -> Iterator[str]:
             yield from (path[0] for path in variables(node))
 
 
-def _field(
+def _typed_field(
     name: str, types: list[AskedType | None], texts: tuple[str, ...], required: bool
 ) -> AskedField:
     kinds = {t for t in types if t is not None}
@@ -76,35 +76,35 @@ def _field(
     return AskedField(name, label, type, required=required, source="condition")
 
 
-def _uses(tree: Tree, *, as_truth: bool) -> Iterator[tuple[str, AskedType | None, str | None]]:
+def _list_uses(tree: Tree, *, as_truth: bool) -> Iterator[tuple[str, AskedType | None, str | None]]:
     """Each variable read in a tree with the type of this use and the text it is compared with."""
     match tree:
         case Variable(path):
             if len(path) == 1:
                 yield path[0], "boolean" if as_truth else None, None
         case Comparison():
-            for one, other in ((tree.left, tree.right), (tree.right, tree.left)):
-                if not isinstance(one, Variable):
-                    yield from _uses(one, as_truth=False)
-                elif len(one.path) == 1:
-                    yield one.path[0], *_against(tree.operator, other)
+            for side, other in ((tree.left, tree.right), (tree.right, tree.left)):
+                if not isinstance(side, Variable):
+                    yield from _list_uses(side, as_truth=False)
+                elif len(side.path) == 1:
+                    yield side.path[0], *_compared_type(tree.operator, other)
         case Not() | Logical():
             for child in children(tree):
-                yield from _uses(child, as_truth=True)
+                yield from _list_uses(child, as_truth=True)
         case Arithmetic() | Negative():
             for child in children(tree):
-                for name, type, text in _uses(child, as_truth=False):
+                for name, type, text in _list_uses(child, as_truth=False):
                     yield name, type or "number", text
         case Call():
             for child in children(tree):
-                for name, type, text in _uses(child, as_truth=False):
+                for name, type, text in _list_uses(child, as_truth=False):
                     yield name, type or "text", text
         case _:
             for child in children(tree):
-                yield from _uses(child, as_truth=False)
+                yield from _list_uses(child, as_truth=False)
 
 
-def _against(operator: str, other: Tree) -> tuple[AskedType | None, str | None]:
+def _compared_type(operator: str, other: Tree) -> tuple[AskedType | None, str | None]:
     if isinstance(other, Arithmetic | Negative):
         return "number", None
     if not isinstance(other, Constant) or other.value is None:

@@ -12,8 +12,10 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
 from orgflow_ir.model.bindings import PART, Field, Form
 from orgflow_ir.model.element_names import one_line
+from orgflow_ir.program.syntax import Variable, variables
 from orgflow_ir.work.asked_fields import EXPRESSION, AskedField, AskedType, Option
 from orgflow_ir.work.gateway_decisions import Decision, preceding_words
+from orgflow_ir.work.process_variables import declared_by
 
 if TYPE_CHECKING:
     from orgflow_ir.work.process_variables import Variables
@@ -77,9 +79,7 @@ def known_before(graph: ControlFlow) -> dict[str, frozenset[str]]:
     }
     if not forms:
         return {}
-    from orgflow_ir.work.process_variables import declared_by
-
-    found: dict[str, set[str]] = {}
+    known: dict[str, set[str]] = {}
     for setter in graph.scope.nodes:
         names = frozenset(declared_by(setter))
         tasks = [task for task, fields in forms.items() if fields & names]
@@ -88,8 +88,8 @@ def known_before(graph: ControlFlow) -> dict[str, frozenset[str]]:
         )
         for task in tasks:
             if task in after:
-                found.setdefault(task, set()).update(forms[task] & names)
-    return {task: frozenset(names) for task, names in found.items()}
+                known.setdefault(task, set()).update(forms[task] & names)
+    return {task: frozenset(names) for task, names in known.items()}
 
 
 class ReadFields:
@@ -110,25 +110,25 @@ class ReadFields:
     @cached_property
     def by_gateway(self) -> Mapping[str, list[AskedField]]:
         """Variables that the conditions of each gateway read and nothing in the model sets."""
-        found: dict[str, list[AskedField]] = {}
+        by_gateway: dict[str, list[AskedField]] = {}
         for gateway, decision in self.decisions.items():
             if not decision.coded:
                 continue
-            from orgflow_ir.work.condition_types import typed_variables
-
             trees = (b.tree for b in decision.branches if b.tree is not None)
+            from orgflow_ir.work.condition_types import typed_variables  # of conditions only
+
             fields = [f for f in typed_variables(trees) if f.variable not in self.setters]
             if fields:
-                found[gateway] = fields
-        return found
+                by_gateway[gateway] = fields
+        return by_gateway
 
     @cached_property
     def by_variable(self) -> Mapping[str, AskedField]:
         """All variables that conditions read, each with the type that they read."""
-        from orgflow_ir.work.condition_types import typed_variables
-
         decisions = self.decisions.values()
         trees = [b.tree for d in decisions for b in d.branches if b.tree is not None]
+        from orgflow_ir.work.condition_types import typed_variables  # of conditions only
+
         return {field.variable: field for field in typed_variables(trees)}
 
 
@@ -136,36 +136,38 @@ def asked_at_start(reads: ReadFields, people: Iterable[str], start: str) -> tupl
     """The fields of the form that starts a process: those that the start event defines, and the
     variables that conditions read, that no earlier task of `people` asks for, and that nothing in
     the model sets. A field may be left blank if other work before the gateway may set it."""
-    found: dict[tuple[str, ...], AskedField] = {}
+    by_path: dict[tuple[str, ...], AskedField] = {}
     graph = reads.graph
     form = graph.nodes[start]
     if isinstance(form, Event) and isinstance(form.binding, Form):
         for field in form.binding.fields:
             if not field.is_read_only:
                 own = _of_model(field)
-                found.setdefault(own.path, own)
-    tasks = _asking(graph, people)
+                by_path.setdefault(own.path, own)
+    tasks = _without_fields(graph, people)
     for gateway, fields in reads.by_gateway.items():
-        if _nearest(gateway, graph, tasks) or not _back(gateway, graph, {start}, through=True):
+        if _nearest_people(gateway, graph, tasks) or not _search_back(
+            gateway, graph, {start}, through=True
+        ):
             continue
-        at_once = bool(_back(gateway, graph, {start}, through=False))
+        at_once = bool(_search_back(gateway, graph, {start}, through=False))
         for asked in fields:
             asked = asked._replace(required=asked.required and at_once)
-            found[asked.path] = _merged(found.get(asked.path), asked)
-    return tuple(found.values())
+            by_path[asked.path] = _merge_fields(by_path.get(asked.path), asked)
+    return tuple(by_path.values())
 
 
 def read_at_start(reads: ReadFields, people: Iterable[str], start: str) -> frozenset[str]:
     """Variables that gateways read before any work of the process is done and that nothing in the
     model sets."""
     graph = reads.graph
-    tasks = _asking(graph, people)
+    tasks = _without_fields(graph, people)
     return frozenset(
         path[0]
         for gateway, decision in reads.decisions.items()
         if decision.coded
-        and not _nearest(gateway, graph, tasks)
-        and _back(gateway, graph, {start}, through=False)
+        and not _nearest_people(gateway, graph, tasks)
+        and _search_back(gateway, graph, {start}, through=False)
         for path in decision.coded
         if path[0] not in reads.setters
     )
@@ -182,63 +184,64 @@ def asked_fields(reads: ReadFields, people: Iterable[str]) -> dict[str, tuple[As
     """
     graph = reads.graph
     asking = dict.fromkeys(people)
-    found: dict[str, dict[tuple[str, ...], AskedField]] = {task: {} for task in asking}
+    by_task: dict[str, dict[tuple[str, ...], AskedField]] = {task: {} for task in asking}
     for task in asking:
         node = graph.nodes[task]
         assert isinstance(node, Task)
         if isinstance(node.binding, Form):
             for field in node.binding.fields:
                 if not field.is_read_only:
-                    found[task].setdefault((asked := _of_model(field)).path, asked)
+                    by_task[task].setdefault((asked := _of_model(field)).path, asked)
             if node.binding.outputs and not node.binding.fields:
-                for asked in _mapped(task, node.binding, reads):
-                    found[task].setdefault(asked.path, asked)
-    tasks = _asking(graph, asking)
+                for asked in _mapped_fields(task, node.binding, reads):
+                    by_task[task].setdefault(asked.path, asked)
+    tasks = _without_fields(graph, asking)
     starts = [n.id for n in graph.nodes.values() if isinstance(n, Event) and n.position == "start"]
     given = read_at_start(reads, asking, starts[0]) if len(starts) == 1 else ()
     for gateway, decision in reads.decisions.items():
         if gateway in reads.by_gateway:
-            for task in _nearest(gateway, graph, tasks):
+            for task in _nearest_people(gateway, graph, tasks):
                 for asked in (f for f in reads.by_gateway[gateway] if f.variable not in given):
-                    found[task][asked.path] = _merged(found[task].get(asked.path), asked)
-        if decision.values and decision.setter in found:
-            found[decision.setter][(decision.variable,)] = _of_decision(decision, graph)
-    return {task: tuple(fields.values()) for task, fields in found.items()}
+                    by_task[task][asked.path] = _merge_fields(by_task[task].get(asked.path), asked)
+        if decision.values and decision.setter in by_task:
+            by_task[decision.setter][(decision.variable,)] = _of_decision(decision, graph)
+    return {task: tuple(fields.values()) for task, fields in by_task.items()}
 
 
-def _mapped(task: str, form: Form, reads: ReadFields) -> Iterator[AskedField]:
+def _mapped_fields(task: str, form: Form, reads: ReadFields) -> Iterator[AskedField]:
     """What the output mappings of a task take from its answers: all that stands there by its name
     alone where the engine says so, else what no input mapping and no other step gives."""
-    from orgflow_ir.program.syntax import Variable, variables
-    from orgflow_ir.work.condition_types import typed_variables
+    from orgflow_ir.work.condition_types import typed_variables  # of mapped forms only
     from orgflow_ir.work.people import about
     from orgflow_ir.work.statements import Assign
 
-    said = about(form)
+    description = about(form)
     direct = {p.name for p in form.outputs if p.language == "variable"}
-    for one in said.work.after:
-        if not isinstance(one, Assign):
+    for statement in description.work.after:
+        if not isinstance(statement, Assign):
             continue
-        typed = {field.variable: field for field in typed_variables([one.value])}
-        alone = isinstance(one.value, Variable) and len(one.value.path) == 1
-        for name in dict.fromkeys(path[0] for path in variables(one.value)):
-            known = name in said.inputs or bool(reads.setters.get(name, frozenset()) - {task})
-            if known and one.name not in direct:
+        typed = {field.variable: field for field in typed_variables([statement.value])}
+        alone = isinstance(statement.value, Variable) and len(statement.value.path) == 1
+        for name in dict.fromkeys(path[0] for path in variables(statement.value)):
+            known = name in description.inputs or bool(
+                reads.setters.get(name, frozenset()) - {task}
+            )
+            if known and statement.name not in direct:
                 continue
-            like = reads.by_variable.get(one.name) if alone else typed.get(name)
+            like = reads.by_variable.get(statement.name) if alone else typed.get(name)
             label = name.replace("_", " ").strip() or name
             asked = like or AskedField(name, label, "text")
             yield asked._replace(variable=name, label=label, source="mapping")
 
 
-def _asking(graph: ControlFlow, people: Iterable[str]) -> set[str]:
+def _without_fields(graph: ControlFlow, people: Iterable[str]) -> set[str]:
     """Those of the tasks of which the model defines no fields."""
-    found = set()
+    asking = set()
     for task in people:
         node = graph.nodes[task]
         if not (isinstance(node, Task) and isinstance(node.binding, Form) and node.binding.fields):
-            found.add(task)
-    return found
+            asking.add(task)
+    return asking
 
 
 def _of_model(field: Field) -> AskedField:
@@ -278,7 +281,7 @@ def _of_decision(decision: Decision, graph: ControlFlow) -> AskedField:
         options.append(Option(label, label))
     return AskedField(
         decision.variable,
-        one_line(decision.gateway.name) or _question(decision.gateway, graph),
+        one_line(decision.gateway.name) or _question_text(decision.gateway, graph),
         "choices" if decision.several else "choice",
         tuple(options),
         open=default is not None and not decision.several,
@@ -287,13 +290,13 @@ def _of_decision(decision: Decision, graph: ControlFlow) -> AskedField:
     )
 
 
-def _question(gateway: Node, graph: ControlFlow) -> str:
+def _question_text(gateway: Node, graph: ControlFlow) -> str:
     """What is asked where a gateway has no name."""
     before = preceding_words(gateway.id, graph)
     return f"Which way after “{before}”?" if before else "Which way?"
 
 
-def _merged(known: AskedField | None, asked: AskedField) -> AskedField:
+def _merge_fields(known: AskedField | None, asked: AskedField) -> AskedField:
     """One field for what two gateways read."""
     if known is None or known.source != "condition":
         return asked if known is None else known
@@ -305,16 +308,16 @@ def _merged(known: AskedField | None, asked: AskedField) -> AskedField:
     return known._replace(options=options, open=True)
 
 
-def _nearest(gateway: str, graph: ControlFlow, people: set[str]) -> list[str]:
+def _nearest_people(gateway: str, graph: ControlFlow, people: set[str]) -> list[str]:
     """The tasks of people that are the last activity before a gateway on some way to it; where
     there is none, the last of people behind which other work is done."""
-    return _back(gateway, graph, people, through=False) or _back(
+    return _search_back(gateway, graph, people, through=False) or _search_back(
         gateway, graph, people, through=True
     )
 
 
-def _back(gateway: str, graph: ControlFlow, people: set[str], *, through: bool) -> list[str]:
-    found: dict[str, None] = {}
+def _search_back(gateway: str, graph: ControlFlow, people: set[str], *, through: bool) -> list[str]:
+    reached: dict[str, None] = {}
     seen = {gateway}
     todo = deque([gateway])
     while todo:
@@ -324,10 +327,10 @@ def _back(gateway: str, graph: ControlFlow, people: set[str], *, through: bool) 
                 continue
             seen.add(arc.source)
             if arc.source in people:
-                found[arc.source] = None
+                reached[arc.source] = None
             elif through or not brings_values(graph.nodes[arc.source]):
                 todo.append(arc.source)
-    return list(found)
+    return list(reached)
 
 
 def brings_values(node: Node) -> bool:

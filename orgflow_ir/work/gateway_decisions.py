@@ -29,6 +29,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.element_names import one_line, slug, unique
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.syntax import ConditionError, variables
 
 if TYPE_CHECKING:
     from orgflow_ir.program.syntax import Path, Tree
@@ -73,8 +74,6 @@ class Branch(NamedTuple):
     def variables(self) -> Iterator[Path]:
         """Paths of the variables that a coded condition reads, in its order."""
         if self.tree is not None:
-            from orgflow_ir.program.syntax import variables
-
             yield from variables(self.tree)
 
 
@@ -147,30 +146,36 @@ def with_gateways(scope: Scope, graph: ControlFlow) -> tuple[Scope, dict[str, No
         nodes.append(node)
         if not isinstance(node, (Task, CallActivity, SubProcess)):
             continue
-        ways = sort_outgoing(graph.flows_out(node.id))
-        if not ways.chosen:
+        outgoing_flows = sort_outgoing(graph.flows_out(node.id))
+        if not outgoing_flows.chosen:
             continue
-        one = len(ways.chosen) == 1 and ways.default is not None
-        kind: GatewayKind = "exclusive" if one else "inclusive"
+        is_exclusive = len(outgoing_flows.chosen) == 1 and outgoing_flows.default is not None
+        kind: GatewayKind = "exclusive" if is_exclusive else "inclusive"
         gateway = Gateway(id=f"{node.id}\x00choice", gateway_kind=kind, derived_from=(node.id,))
         nodes.append(gateway)
         flows.append(Flow(id=f"{gateway.id} flow", source=node.id, target=gateway.id))
         owners[gateway.id] = node
-        moved |= {flow.id: gateway.id for flow in (*ways.chosen, ways.default) if flow is not None}
+        moved |= {
+            flow.id: gateway.id
+            for flow in (*outgoing_flows.chosen, outgoing_flows.default)
+            if flow is not None
+        }
     if not owners:
         return scope, owners
     flows += [f.replace(source=moved[f.id]) if f.id in moved else f for f in scope.flows]
     return scope.replace(nodes=tuple(nodes), flows=tuple(flows)), owners
 
 
-def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict[str, Decision]:
+def read_decisions(
+    scope: Scope, graph: ControlFlow, style: DecisionConventions
+) -> dict[str, Decision]:
     """The decision of every deciding gateway by id."""
-    read = [(g, *_branches(g, graph, style)) for g in deciding_gateways(scope, graph)]
+    read = [(g, *_read_branches(g, graph, style)) for g in deciding_gateways(scope, graph)]
     coded = {path[0] for _, bs, *_ in read for b in bs for path in b.variables}
     names = _Variables(coded, style)
     result: dict[str, Decision] = {}
     for gateway, branches, unread, bare in read:
-        tasks = setters(gateway.id, graph)
+        tasks = find_setters(gateway.id, graph)
         trigger = _single_trigger(gateway.id, graph)
         values = tuple(b.value for b in branches if b.kind == "value")
         if tasks:
@@ -211,8 +216,6 @@ class DecisionMemory:
 
     def tree(self, condition: Expression) -> Tree | None:
         """The tree of a condition, `None` for a label. Raises `ConditionError`."""
-        from orgflow_ir.program.syntax import ConditionError
-
         key = condition.text, condition.language
         if key not in self._trees:
             try:
@@ -231,36 +234,36 @@ class DecisionMemory:
             read = style.compile
             if read is _read_condition:
                 read = self.tree
-            decided = decide(graph.scope, graph, style._replace(compile=read))
+            decided = read_decisions(graph.scope, graph, style._replace(compile=read))
             self._decided[key] = graph, decided
         return self._decided[key][1]
 
 
-def setters(gateway: str, graph: ControlFlow) -> tuple[str, ...]:
+def find_setters(gateway: str, graph: ControlFlow) -> tuple[str, ...]:
     """Tasks that dominate `gateway`, run again on every path back to it, and send it only one token
     each time; nearest first, at most `MAX_SOURCES`. The result is cached with the graph, because
     gaps and targets apply different conventions to the same decisions."""
     known = graph.setters.get(gateway)
     if known is None:
-        found = itertools.islice(_setters(gateway, graph), MAX_SOURCES)
-        known = graph.setters[gateway] = tuple(found)
+        nearest = itertools.islice(_list_setters(gateway, graph), MAX_SOURCES)
+        known = graph.setters[gateway] = tuple(nearest)
     return known
 
 
-def _setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
+def _list_setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
     cyclic = gateway in graph.cyclic
     for candidate in graph.dominators_of(gateway):
         if cyclic and graph.components[candidate] != graph.components[gateway]:
             return  # outside the cycle, and so is every dominator further away
         if (
-            _sets(graph.nodes[candidate])
+            _can_set(graph.nodes[candidate])
             and _runs_again(candidate, gateway, graph)
-            and not _multiplied(candidate, gateway, graph)
+            and not _is_multiplied(candidate, gateway, graph)
         ):
             yield candidate
 
 
-def _sets(node: Node) -> bool:
+def _can_set(node: Node) -> bool:
     """Whether it can set a value: a task that is done once each time it is reached. One that a
     lowering made does something of its own."""
     if not isinstance(node, Task) or source_ids(node) != (node.id,):
@@ -288,14 +291,14 @@ def _runs_again(setter: str, gateway: str, graph: ControlFlow) -> bool:
     return True
 
 
-def _multiplied(setter: str, gateway: str, graph: ControlFlow) -> bool:
+def _is_multiplied(setter: str, gateway: str, graph: ControlFlow) -> bool:
     """Whether one token of the setter may reach the gateway as several: then all of them would read
     one decision, where the model decides for each.
 
     A split into parallel work whose branches meet in a join that dominates the gateway is closed.
     """
     last = next(
-        (d for d in graph.dominators_of(gateway) if d == setter or _joins(d, graph)), setter
+        (d for d in graph.dominators_of(gateway) if d == setter or _is_join(d, graph)), setter
     )
     region = {gateway}
     stack = [gateway]
@@ -309,21 +312,23 @@ def _multiplied(setter: str, gateway: str, graph: ControlFlow) -> bool:
                 stack.append(arc.source)
     return any(
         node != gateway
-        and not _exclusive(node, graph)
+        and not _is_exclusive(node, graph)
         and sum(1 for arc in graph.out[node] if arc.target in region and arc.target != last) > 1
         for node in region
     )
 
 
-def _joins(node: str, graph: ControlFlow) -> bool:
-    found = graph.nodes[node]
+def _is_join(node: str, graph: ControlFlow) -> bool:
+    element = graph.nodes[node]
     kinds = ("parallel", "inclusive")
-    return isinstance(found, Gateway) and found.gateway_kind in kinds and len(graph.into[node]) > 1
+    return (
+        isinstance(element, Gateway) and element.gateway_kind in kinds and len(graph.into[node]) > 1
+    )
 
 
-def _exclusive(node: str, graph: ControlFlow) -> bool:
-    found = graph.nodes[node]
-    return isinstance(found, Gateway) and found.gateway_kind == "exclusive"
+def _is_exclusive(node: str, graph: ControlFlow) -> bool:
+    element = graph.nodes[node]
+    return isinstance(element, Gateway) and element.gateway_kind == "exclusive"
 
 
 def _single_trigger(gateway: str, graph: ControlFlow) -> str | None:
@@ -340,7 +345,7 @@ def _has_body(graph: ControlFlow, trigger: str) -> bool:
     return isinstance(node, Event) and node.trigger == "message"
 
 
-def _branches(
+def _read_branches(
     gateway: Gateway, graph: ControlFlow, style: DecisionConventions
 ) -> tuple[tuple[Branch, ...], tuple[UnreadCondition, ...], set[str]]:
     """The branches, the conditions among them that cannot be read, and the flows with nothing."""
@@ -352,8 +357,6 @@ def _branches(
     for flow in flows:
         tree = None
         if flow.condition is not None and not flow.default:
-            from orgflow_ir.program.syntax import ConditionError
-
             try:
                 read = style.compile(flow.condition)
                 if read is not None and style.check is not None:
@@ -400,9 +403,9 @@ def target_words(flow: Flow, graph: ControlFlow) -> str:
 def preceding_words(node: str, graph: ControlFlow) -> str:
     """The label of the nearest named node that always precedes `node`, or an empty text."""
     for before in graph.dominators_of(node):
-        found = graph.nodes[before]
-        if found.name.strip() and not isinstance(found, Gateway):
-            return one_line(found.name)
+        element = graph.nodes[before]
+        if element.name.strip() and not isinstance(element, Gateway):
+            return one_line(element.name)
     return ""
 
 

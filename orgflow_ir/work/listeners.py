@@ -49,6 +49,7 @@ from orgflow_ir.model.listener_data import listeners_in
 from orgflow_ir.program import methods
 from orgflow_ir.program.juel_operators import JUEL
 from orgflow_ir.program.syntax import ConditionError, Constant, Tree
+from orgflow_ir.work.statements import assigned
 
 _BY_CODE = ("script", "expression")
 _JOB = "type"
@@ -101,32 +102,32 @@ def all_listeners(element: Element) -> tuple[Listener, ...]:
     return _of_binding(element) or listeners_of(element)
 
 
-def binding_of(one: Listener) -> Script | Worker | None:
+def binding_of(listener: Listener) -> Script | Worker | None:
     """The binding of a task that does the work of a listener; `None` if the model does not state
     what it calls."""
-    if not one.target.strip():
+    if not listener.target.strip():
         return None
-    if one.by == "script":
-        result = dict(one.parameters).get(LISTENER_RESULT)
-        engine = one.engine or "camunda7"
-        return Script(language=one.language, code=one.target, by=engine, result=result)
-    by = one.by if one.by == "expression" else _NAMED.get(one.by)
+    if listener.by == "script":
+        result = dict(listener.parameters).get(LISTENER_RESULT)
+        engine = listener.engine or "camunda7"
+        return Script(language=listener.language, code=listener.target, by=engine, result=result)
+    by = listener.by if listener.by == "expression" else _NAMED.get(listener.by)
     if by is None:
         return None
-    retries = dict(one.parameters).get("retries") if one.by == _JOB else None
-    parameters = tuple(p for p in one.parameters if retries is None or p[0] != "retries")
-    return Worker(by=by, target=one.target, parameters=parameters, retries=retries)
+    retries = dict(listener.parameters).get("retries") if listener.by == _JOB else None
+    parameters = tuple(p for p in listener.parameters if retries is None or p[0] != "retries")
+    return Worker(by=by, target=listener.target, parameters=parameters, retries=retries)
 
 
-def is_outermost(one: Listener) -> bool:
+def is_outermost(listener: Listener) -> bool:
     """Whether a listener comes after the output mappings, and is not called when an event
     interrupts the activity."""
-    return one.engine == _OUTERMOST or one.by == _JOB
+    return listener.engine == _OUTERMOST or listener.by == _JOB
 
 
-def surrounds(called: InOrder) -> bool:
+def surrounds_mappings(called: InOrder) -> bool:
     """Whether the listeners of a task come before its input and after its output mappings."""
-    return any(one.engine == _OUTERMOST for one in (*called.before, *called.after))
+    return any(listener.engine == _OUTERMOST for listener in (*called.before, *called.after))
 
 
 def why_not_read(listener: Listener) -> str:
@@ -145,19 +146,18 @@ def why_not_read(listener: Listener) -> str:
     return ""
 
 
-def sets(listeners: Iterable[Listener]) -> Iterator[str]:
+def set_by_listeners(listeners: Iterable[Listener]) -> Iterator[str]:
     """Variables that the supported code of listeners sets."""
     from orgflow_ir.work.scripts import read_call, read_listener
-    from orgflow_ir.work.statements import assigned
 
-    for one in listeners:
-        if one.by not in _BY_CODE:
+    for listener in listeners:
+        if listener.by not in _BY_CODE:
             continue
         try:
-            if one.by == "script":
-                yield from assigned(read_listener(one).statements)
+            if listener.by == "script":
+                yield from assigned(read_listener(listener).statements)
             else:
-                yield from assigned(read_call(one.target).statements)
+                yield from assigned(read_call(listener.target).statements)
         except ConditionError:
             continue
 
@@ -176,9 +176,9 @@ class InOrder(NamedTuple):
     never: tuple[Left, ...] = ()
     assigned: Tree | None = None
 
-    def condition(self, one: Listener) -> Tree | None:
+    def condition(self, listener: Listener) -> Tree | None:
         """The condition under which a listener is called, if there is one."""
-        if self.assigned is None or one.event not in _ASSIGNED:
+        if self.assigned is None or listener.event not in _ASSIGNED:
             return None
         return JUEL.negation(methods.EMPTY(self.assigned))
 
@@ -190,27 +190,31 @@ def in_order(binding: AnyBinding) -> InOrder:
     before: list[tuple[int, Listener]] = []
     after: list[tuple[int, Listener]] = []
     never: list[Left] = []
-    said, assigned = "", None
-    if any(one.event in _ASSIGNED for one in binding.listeners):
-        said, assigned = _assignee(binding)
-    for one in binding.listeners:
-        event, deletes = one.event, one.engine in _DELETED_BY
-        if event in _BEFORE and (event not in _ASSIGNED or not said):
+    # Events of an assignment are called only if the task is assigned, which may be unknown.
+    reason, assigned = "", None
+    if any(listener.event in _ASSIGNED for listener in binding.listeners):
+        reason, assigned = _read_assignee(binding)
+    # Each listener goes to its side with its place there, or is never called.
+    for listener in binding.listeners:
+        event, deletes = listener.event, listener.engine in _DELETED_BY
+        if event in _BEFORE and (event not in _ASSIGNED or not reason):
             early = event in _ASSIGNED and deletes
-            before.append((1 if early else _BEFORE[event], one))
+            before.append((1 if early else _BEFORE[event], listener))
         elif event in _AFTER or (event == "delete" and deletes):
-            after.append((_AFTER.get(event, 1), one))
+            after.append((_AFTER.get(event, 1), listener))
         else:
             unknown = f"nothing is called at its event `{event}`"
-            why = said if event in _ASSIGNED else _NOT_CALLED.get(event, unknown)
-            never.append(Left(one, why))
+            why = reason if event in _ASSIGNED else _NOT_CALLED.get(event, unknown)
+            never.append(Left(listener, why))
+    # Sorting is stable: listeners of one event keep the order of the model.
     first, last = (
-        tuple(one for _, one in sorted(side, key=lambda pair: pair[0])) for side in (before, after)
+        tuple(listener for _, listener in sorted(side, key=lambda pair: pair[0]))
+        for side in (before, after)
     )
     return InOrder(first, last, tuple(never), assigned)
 
 
-def _assignee(binding: AnyBinding) -> tuple[str, Tree | None]:
+def _read_assignee(binding: AnyBinding) -> tuple[str, Tree | None]:
     """Why it is unknown whether a task is assigned, or the value that shows it in a run; neither
     for a task that is always assigned."""
     from orgflow_ir.work.mappings import read_value
@@ -242,20 +246,20 @@ class Placement(NamedTuple):
 
     def within(self, placed: Sequence[Listener]) -> Placement:
         """The same without the steps for other listeners than these."""
-        before = tuple(one for one in self.before if one in placed)
-        after = tuple(one for one in self.after if one in placed)
-        others = (one for one in (*self.before, *self.after) if one not in placed)
-        return Placement(before, after, (*self.left, *(Left(one, "") for one in others)))
+        before = tuple(listener for listener in self.before if listener in placed)
+        after = tuple(listener for listener in self.after if listener in placed)
+        others = (listener for listener in (*self.before, *self.after) if listener not in placed)
+        return Placement(before, after, (*self.left, *(Left(listener, "") for listener in others)))
 
 
-def once(element: Element) -> Element:
+def without_loop(element: Element) -> Element:
     """An element whose listeners are to be placed: a repeated activity becomes flows around one."""
     if isinstance(element, Task | CallActivity | SubProcess) and element.loop is not None:
         return element.replace(loop=None)
     return element
 
 
-def place(element: Element, scope: Scope, graph: ControlFlow) -> Placement:
+def place_listeners(element: Element, scope: Scope, graph: ControlFlow) -> Placement:
     """The positions of steps for the listeners of an element of a scope; `element` may be the scope
     itself, a process."""
     if _of_binding(element):
@@ -264,14 +268,14 @@ def place(element: Element, scope: Scope, graph: ControlFlow) -> Placement:
     before: list[Listener] = []
     after: list[Listener] = []
     left: list[Left] = []
-    for one in listeners_of(element):
-        reason = _why_no_step(one) or _why_no_place(element, one, scope, graph)
+    for listener in listeners_of(element):
+        reason = _why_no_step(listener) or _why_no_place(element, listener, scope, graph)
         if reason:
-            left.append(Left(one, reason))
-        elif _is_before(element, one):
-            before.append(one)
+            left.append(Left(listener, reason))
+        elif _is_before(element, listener):
+            before.append(listener)
         else:
-            after.append(one)
+            after.append(listener)
     return Placement(tuple(before), tuple(after), tuple(left))
 
 
@@ -282,27 +286,35 @@ def _beside_work(node: Task | Event, scope: Scope, graph: ControlFlow) -> Placem
     assert node.binding is not None
     called = in_order(node.binding)
     left = [*called.never]
-    found: list[tuple[Listener, ...]] = []
+    sides: list[tuple[Listener, ...]] = []
     for listeners, backwards in ((called.before, False), (called.after, True)):
+        # Why a listener cannot be a step; those that the work does are none.
         reasons = {
-            one: _why_no_step(one)
-            or _only_sometimes(called.condition(one))
-            or _of_work(node, one, scope, graph)
-            for one in listeners
+            listener: _why_no_step(listener)
+            or _only_sometimes(called.condition(listener))
+            or _of_work(node, listener, scope, graph)
+            for listener in listeners
         }
-        left += (Left(one, reasons[one]) for one in listeners if reasons[one] and not _in_work(one))
-        side = [one for one in listeners if _in_work(one) or not reasons[one]]
-        steps = [at for at, one in enumerate(side) if not _in_work(one)]
+        left += (
+            Left(listener, reasons[listener])
+            for listener in listeners
+            if reasons[listener] and not _in_work(listener)
+        )
+        # The others in order: steps, and between them code that the work does.
+        side = [listener for listener in listeners if _in_work(listener) or not reasons[listener]]
+        steps = [at for at, listener in enumerate(side) if not _in_work(listener)]
+        # Code on the far side of all steps stays in the work, next to the task.
         if not steps:
             side = []
         elif backwards:
             side = side[steps[0] :]
         else:
             side = side[: steps[-1] + 1]
-        why = next((reasons[one] for one in side if reasons[one]), "")
-        left += (Left(one, why) for one in side if why and not _in_work(one))
-        found.append(() if why else tuple(side))
-    before, after = found
+        # Code between steps has to be a step as well, or none of this side is one.
+        why = next((reasons[listener] for listener in side if reasons[listener]), "")
+        left += (Left(listener, why) for listener in side if why and not _in_work(listener))
+        sides.append(() if why else tuple(side))
+    before, after = sides
     return Placement(before, after, tuple(left))
 
 
@@ -310,54 +322,54 @@ def _only_sometimes(condition: Tree | None) -> str:
     return "" if condition is None else "only a run shows whether the task is assigned"
 
 
-def _in_work(one: Listener) -> bool:
+def _in_work(listener: Listener) -> bool:
     """Whether the work of a task has the code of one of its listeners."""
-    return one.by in _BY_CODE and not why_not_read(one)
+    return listener.by in _BY_CODE and not why_not_read(listener)
 
 
-def _why_no_step(one: Listener) -> str:
-    return "" if binding_of(one) is not None else _NOT_HERE
+def _why_no_step(listener: Listener) -> str:
+    return "" if binding_of(listener) is not None else _NOT_HERE
 
 
-def _is_before(element: Element, one: Listener) -> bool:
+def _is_before(element: Element, listener: Listener) -> bool:
     """Whether the step comes before its element; of a process, in front of its ends."""
     if isinstance(element, Process):
-        return one.event == "end"
+        return listener.event == "end"
     if isinstance(element, Event):
         if element.position == "end":
             return True
         if element.position in ("start", "boundary"):
             return False
-    return one.event == "start"
+    return listener.event == "start"
 
 
-def _why_no_place(element: Element, one: Listener, scope: Scope, graph: ControlFlow) -> str:
+def _why_no_place(element: Element, listener: Listener, scope: Scope, graph: ControlFlow) -> str:
     if isinstance(element, Flow):
-        if one.event not in ("take", ""):
-            return f"flows have no event `{one.event}`"
+        if listener.event not in ("take", ""):
+            return f"flows have no event `{listener.event}`"
         source = graph.nodes.get(element.source)
         if isinstance(source, Gateway) and source.gateway_kind == "event":
             return "the event-based gateway before it waits for an event"
         return "" if source is not None and element.target in graph.nodes else "the flow has no end"
-    if one.event not in ("start", "end"):
-        return f"it has no event `{one.event}`"
+    if listener.event not in ("start", "end"):
+        return f"it has no event `{listener.event}`"
     match element:
         case Process():
-            return _of_process(element, one, graph)
+            return _of_process(element, listener, graph)
         case Event():
-            return _of_event(element, one, graph)
+            return _of_event(element, listener, graph)
         case Gateway():
-            return _of_gateway(element, one, graph)
+            return _of_gateway(element, listener, graph)
         case SubProcess() | CallActivity():
-            return _of_activity(element, one, scope, graph)
+            return _of_activity(element, listener, scope, graph)
         case _:
             return "the time of its call is unknown"
 
 
-def _of_process(process: Process, one: Listener, graph: ControlFlow) -> str:
+def _of_process(process: Process, listener: Listener, graph: ControlFlow) -> str:
     nodes = process.nodes
     starts = [n for n in nodes if isinstance(n, Event) and n.position == "start"]
-    if one.event == "start":
+    if listener.event == "start":
         plain = starts and set(graph.entries) <= {s.id for s in starts}
         return "" if plain else "the process has no start event"
     last = [n for n in nodes if not graph.flows_out(n.id) and _is_reached(n)]
@@ -376,15 +388,15 @@ def _is_reached(node: Node) -> bool:
     return not (isinstance(node, SubProcess) and node.flavour == "event")
 
 
-def _of_event(event: Event, one: Listener, graph: ControlFlow) -> str:
+def _of_event(event: Event, listener: Listener, graph: ControlFlow) -> str:
     mapped = event.binding is not None and any(
         p.language != "variable" for p in event.binding.outputs
     )
     match event.position:
         case "end":
-            plain = one.event == "start" or event.trigger == "none"
+            plain = listener.event == "start" or event.trigger == "none"
             return "" if plain else "it is called when the event has occurred"
-        case "catch" if one.event == "start":
+        case "catch" if listener.event == "start":
             into = (graph.nodes[f.source] for f in graph.flows_in(event.id))
             waits = any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in into)
             return "the event-based gateway before it waits for the event" if waits else ""
@@ -392,15 +404,15 @@ def _of_event(event: Event, one: Listener, graph: ControlFlow) -> str:
             return "it comes before the output mapping of the event" if mapped else ""
 
 
-def _of_gateway(gateway: Gateway, one: Listener, graph: ControlFlow) -> str:
+def _of_gateway(gateway: Gateway, listener: Listener, graph: ControlFlow) -> str:
     joins, splits = len(graph.flows_in(gateway.id)) > 1, len(graph.flows_out(gateway.id)) > 1
     match gateway.gateway_kind:
         case "exclusive":
             return ""
         case "event":
-            return "" if one.event == "start" else "its events wait at that point"
+            return "" if listener.event == "start" else "its events wait at that point"
         case "parallel" | "inclusive":
-            if one.event == "start" or not splits:
+            if listener.event == "start" or not splits:
                 return ""
             if gateway.gateway_kind == "parallel" and not joins:
                 return ""
@@ -410,34 +422,34 @@ def _of_gateway(gateway: Gateway, one: Listener, graph: ControlFlow) -> str:
 
 
 def _of_activity(
-    activity: SubProcess | CallActivity, one: Listener, scope: Scope, graph: ControlFlow
+    activity: SubProcess | CallActivity, listener: Listener, scope: Scope, graph: ControlFlow
 ) -> str:
     if isinstance(activity, SubProcess) and activity.flavour == "event":
         return "the event sub-process is not a step of the flow"
-    return _around(activity, one, scope, graph)
+    return _why_not_around(activity, listener, scope, graph)
 
 
-def _of_work(node: Task | Event, one: Listener, scope: Scope, graph: ControlFlow) -> str:
+def _of_work(node: Task | Event, listener: Listener, scope: Scope, graph: ControlFlow) -> str:
     """Why a listener of a task or a sending event cannot become a step."""
     assert node.binding is not None
     kind = "task" if isinstance(node, Task) else "event"
-    if one.event in _BEFORE:
+    if listener.event in _BEFORE:
         if isinstance(node, Task) and node.instantiate:
             return "the task starts the process"
         into = (graph.nodes[f.source] for f in graph.flows_in(node.id))
         if any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in into):
             return "the event-based gateway before it waits for the message"
-        if node.binding.inputs and one.engine != _OUTERMOST:
+        if node.binding.inputs and listener.engine != _OUTERMOST:
             return f"it comes after the input mapping of the {kind}"
-    elif node.binding.outputs and not (is_outermost(one) and one.event == "end"):
+    elif node.binding.outputs and not (is_outermost(listener) and listener.event == "end"):
         return f"it comes before the output mapping of the {kind}"
     if isinstance(node, Task):
-        return _around(node, one, scope, graph)
-    return _of_event(node, one, graph) if node.position == "end" else ""
+        return _why_not_around(node, listener, scope, graph)
+    return _of_event(node, listener, graph) if node.position == "end" else ""
 
 
-def _around(
-    activity: Task | SubProcess | CallActivity, one: Listener, scope: Scope, graph: ControlFlow
+def _why_not_around(
+    activity: Task | SubProcess | CallActivity, listener: Listener, scope: Scope, graph: ControlFlow
 ) -> str:
     """Why a step before or after an activity does not do the work of a listener."""
     if activity.loop is not None:
@@ -446,13 +458,13 @@ def _around(
         return "the activity compensates another"
     if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
         return "the ad-hoc sub-process around it says when it begins"
-    if is_outermost(one):
+    if is_outermost(listener):
         return ""
     attached = [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == activity.id]
-    if one.event in ("end", "delete") and any(n.trigger != "compensation" for n in attached):
+    if listener.event in ("end", "delete") and any(n.trigger != "compensation" for n in attached):
         return "it is also called when an event interrupts the activity"
-    if one.event != "end":
-        if not _in_work(one) and any(n.trigger == "error" for n in attached):
+    if listener.event != "end":
+        if not _in_work(listener) and any(n.trigger == "error" for n in attached):
             return "an error event of the activity also catches its errors"
         return ""
     if sort_outgoing(graph.flows_out(activity.id)).chosen:
@@ -468,12 +480,12 @@ def only_at_the_end(element: Element, scope: Scope) -> Iterator[Listener]:
         for n in scope.nodes
     ):
         yield from (
-            one
-            for one in _of_binding(element)
-            if one.event == "end" and _in_work(one) and not is_outermost(one)
+            listener
+            for listener in _of_binding(element)
+            if listener.event == "end" and _in_work(listener) and not is_outermost(listener)
         )
 
 
 def unread_listeners(element: Element) -> bool:
     """Whether an element has listeners with unknown code, which may set any variable."""
-    return any(not _in_work(one) for one in all_listeners(element))
+    return any(not _in_work(listener) for listener in all_listeners(element))

@@ -11,7 +11,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+from orgflow_ir.flow.control_flow.calls import hands_everything
 from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -28,14 +30,18 @@ from orgflow_ir.model.bindings import AnyBinding, Form, Script, is_listener
 from orgflow_ir.model.scope_mappings import scope_mappings
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import ConditionError, variables
+from orgflow_ir.work.mappings import read_value
+from orgflow_ir.work.people import about
 from orgflow_ir.work.repetition import COUNTS, NotRepeatable, read_repetition
+from orgflow_ir.work.statements import Assign
+from orgflow_ir.work.tasks import call_mappings, work_by
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
 def locals_of(node: Node, scope: Scope) -> frozenset[str]:
     """The variables that exist only in an activity or in its instances."""
-    found: set[str] = set()
+    names: set[str] = set()
     loop = None if isinstance(node, Event | Gateway) else getattr(node, "loop", None)
     if loop is not None and loop.kind == "multi-instance":
         try:
@@ -43,10 +49,10 @@ def locals_of(node: Node, scope: Scope) -> frozenset[str]:
         except NotRepeatable:
             read = None
         if read is not None and (read.items is not None or read.number is not None):
-            found |= {"loopCounter", *COUNTS, *filter(None, [read.item])}
+            names |= {"loopCounter", *COUNTS, *filter(None, [read.item])}
     if isinstance(node, SubProcess):
-        found |= {one.name for one in scope_mappings(node).inputs}
-    return frozenset(found)
+        names |= {mapping.name for mapping in scope_mappings(node).inputs}
+    return frozenset(names)
 
 
 def read_afterwards(
@@ -69,7 +75,7 @@ def first_reader(
     return _Search(name, model, ctx).after(node, scope)
 
 
-def outlived(name: str, reader: Node, ctx: PassContext) -> str:
+def why_outlived(name: str, reader: Node, ctx: PassContext) -> str:
     """The reason why such a variable cannot be one of the process."""
     return (
         f"its variable `{name}` exists only in it, and {ctx.name(reader)}, which reads a variable "
@@ -103,9 +109,9 @@ class _Elements:
         is not parsed reads every name in it."""
         if node.id not in self._read:
             flows = self.flows.get(node.id, ())
-            found = {name for flow in flows for name in _of_flow(flow)}
+            read = {name for flow in flows for name in _of_flow(flow)}
             own = self.inside(node) - locals_of(node, self.scope)
-            self._read[node.id] = own.union(found, _given(node))
+            self._read[node.id] = own.union(read, _given_variables(node))
         return self._read[node.id]
 
     def inside(self, node: Node) -> frozenset[str]:
@@ -117,7 +123,7 @@ class _Elements:
     def set(self, node: Node) -> frozenset[str]:
         """The variables that an element sets in every case."""
         if node.id not in self._set:
-            self._set[node.id] = _sets(node)
+            self._set[node.id] = _always_set(node)
         return self._set[node.id]
 
 
@@ -132,11 +138,11 @@ class _Search:
         even if it is another one: branches tell the latest value by the name."""
         graph, elements = self.ctx.analysis(ControlFlow, scope), self._elements(scope)
         for other in sorted(self.ctx.analysis(Concurrency, graph).beside(node.id)):
-            found = graph.nodes[other]
-            scopes = found.scopes() if isinstance(found, SubProcess) else ()
-            within = (self._elements(one).inside(n) for one in scopes for n in one.nodes)
-            if self.name in elements.inside(found).union(elements.read(found), *within):
-                return found
+            element = graph.nodes[other]
+            scopes = element.scopes() if isinstance(element, SubProcess) else ()
+            within = (self._elements(inner).inside(n) for inner in scopes for n in inner.nodes)
+            if self.name in elements.inside(element).union(elements.read(element), *within):
+                return element
         around = self._around(scope)
         if around is None:
             return None
@@ -152,19 +158,19 @@ class _Search:
     def after(self, node: Node, scope: Scope) -> Node | None:
         """The first element behind a node, also in the scopes around it, that reads the name."""
         first = [*self._next(node, scope)]
-        handlers = (n for n in scope.nodes if _handles(n))
-        found, left = self._from([*first, *handlers], scope, node)
-        if found is not None or not isinstance(scope, SubProcess):
-            return found
+        handlers = (n for n in scope.nodes if _is_handler(n))
+        reader, left = self._from([*first, *handlers], scope, node)
+        if reader is not None or not isinstance(scope, SubProcess):
+            return reader
         around = self._around(scope)
         if around is None or self.name in locals_of(scope, around):
             return None
         if scope.loop is not None:
             graph = self.ctx.analysis(ControlFlow, scope)
             again = [graph.nodes[n] for n in graph.entries]
-            found, _ = self._from(again, scope, node)
-            if found is not None:
-                return found
+            reader, _ = self._from(again, scope, node)
+            if reader is not None:
+                return reader
         return self.after(scope, around) if left or not first else None
 
     def _from(self, first: Iterable[Node], scope: Scope, origin: Node) -> tuple[Node | None, bool]:
@@ -191,32 +197,36 @@ class _Search:
 
     def _next(self, node: Node, scope: Scope) -> Iterator[Node]:
         graph, elements = self.ctx.analysis(ControlFlow, scope), self._elements(scope)
-        for one in (node, *elements.events.get(node.id, ())):
-            yield from (graph.nodes[f.target] for f in graph.flows_out(one.id))
+        for source in (node, *elements.events.get(node.id, ())):
+            yield from (graph.nodes[f.target] for f in graph.flows_out(source.id))
             if (
-                isinstance(one, Event)
-                and one.trigger == "link"
-                and one.position in ("throw", "end")
+                isinstance(source, Event)
+                and source.trigger == "link"
+                and source.position in ("throw", "end")
             ):
                 yield from elements.links
 
 
-def _handles(node: Node) -> bool:
+def _is_handler(node: Node) -> bool:
     return isinstance(node, SubProcess) and node.flavour == "event"
 
 
-def _given(node: Node) -> set[str]:
+def _given_variables(node: Node) -> set[str]:
     """The variables that an activity, or its repetition, is given from around it."""
-    found: set[str] = set()
+    names: set[str] = set()
     loop = None if isinstance(node, Event | Gateway) else getattr(node, "loop", None)
     if loop is not None:
         given = [loop.collection or "", *(v for _, v in loop.extra)]
         given += [loop.cardinality.text] if loop.cardinality is not None else []
-        found |= {word for text in given for word in _WORD.findall(text)}
+        names |= {word for text in given for word in _WORD.findall(text)}
     if isinstance(node, SubProcess):
         mapped = scope_mappings(node)
-        found |= {name for one in mapped.inputs for name in _in(one.text, one.language)}
-    return found
+        names |= {
+            name
+            for mapping in mapped.inputs
+            for name in _variables_in(mapping.text, mapping.language)
+        }
+    return names
 
 
 def names_inside(node: Node) -> frozenset[str]:
@@ -224,11 +234,17 @@ def names_inside(node: Node) -> frozenset[str]:
     inside: set[str] = set()
     loop = None if isinstance(node, Event | Gateway) else getattr(node, "loop", None)
     if loop is not None:
-        asked = [one.text for one in (loop.condition, loop.until) if one is not None]
+        asked = [
+            text_part.text for text_part in (loop.condition, loop.until) if text_part is not None
+        ]
         inside |= {word for text in asked for word in _WORD.findall(text)}
     if isinstance(node, SubProcess):
         outputs = scope_mappings(node).outputs
-        inside |= {name for one in outputs for name in _in(one.text, one.language)}
+        inside |= {
+            name
+            for text_part in outputs
+            for name in _variables_in(text_part.text, text_part.language)
+        }
         inside = inside.union(*map(_Elements(node).read, node.nodes))
     elif isinstance(node, Task | CallActivity | Event):
         if node.binding is not None:
@@ -241,15 +257,12 @@ def names_inside(node: Node) -> frozenset[str]:
 
 def _of_flow(flow: Flow) -> Iterator[str]:
     if flow.condition is not None:
-        yield from _in(flow.condition.text, flow.condition.language, condition=True)
+        yield from _variables_in(flow.condition.text, flow.condition.language, condition=True)
     yield from (w for key, text in flow.extra if is_listener(key) for w in _WORD.findall(text))
 
 
-def _in(text: str, language: str | None, *, condition: bool = False) -> frozenset[str]:
+def _variables_in(text: str, language: str | None, *, condition: bool = False) -> frozenset[str]:
     """The variables in a value or condition."""
-    from orgflow_ir.languages.recognise import read_condition
-    from orgflow_ir.work.mappings import read_value
-
     try:
         if condition:
             tree = read_condition(Expression(text=text, language=language))
@@ -261,36 +274,29 @@ def _in(text: str, language: str | None, *, condition: bool = False) -> frozense
 
 
 def _of_binding(node: Task | CallActivity | Event, binding: AnyBinding) -> frozenset[str]:
-    from orgflow_ir.flow.control_flow.calls import hands_everything
-    from orgflow_ir.work.tasks import call_mappings, work_by
-
-    listeners = {w for one in binding.listeners for w in _WORD.findall(one.target)}
+    listeners = {w for part in binding.listeners for w in _WORD.findall(part.target)}
     if isinstance(node, CallActivity):
         mappings = call_mappings(node)
         read = {path[0] for _, value in mappings.inputs for path in variables(value)}
         if mappings.unread or hands_everything(node):
-            read |= {w for one in binding.inputs for w in _WORD.findall(one.text)}
+            read |= {w for part in binding.inputs for w in _WORD.findall(part.text)}
         return frozenset(read | listeners)
-    if isinstance(binding, Form):
-        from orgflow_ir.work.people import about
-
-        work = about(binding).work
-    else:
-        work = work_by(binding, None)
+    work = about(binding).work if isinstance(binding, Form) else work_by(binding, None)
     read = {needed.path[0] for needed in work.reads()}
     if work.unread:
-        texts = [one.text for one in (*binding.inputs, *binding.outputs)]
+        texts = [part.text for part in (*binding.inputs, *binding.outputs)]
         texts += [binding.code or ""] if isinstance(binding, Script) else []
         read |= {w for text in texts for w in _WORD.findall(text)}
     return frozenset(read | listeners)
 
 
-def _sets(node: Node) -> frozenset[str]:
+def _always_set(node: Node) -> frozenset[str]:
     """The variables that an element sets in every case."""
     if not isinstance(node, Task) or node.binding is None:
         return frozenset()
-    from orgflow_ir.work.statements import Assign
-    from orgflow_ir.work.tasks import work_by
-
     done = work_by(node.binding, None).statements
-    return frozenset(one.name for one in done if isinstance(one, Assign) and not one.local)
+    return frozenset(
+        statement.name
+        for statement in done
+        if isinstance(statement, Assign) and not statement.local
+    )

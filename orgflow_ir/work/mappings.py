@@ -23,30 +23,30 @@ def read_value(text: str, language: str | None = None) -> Tree:
     Raises `ConditionError` for an unsupported expression.
     """
     if language in ("list", "map"):
-        return _entries(text, language == "map")
+        return _read_entries(text, language == "map")
     if language == "variable":
         return checked(JuelParser(text).parse())
     if language is not None:
         return recognise(Expression(text=text, language=language)).parse_value()
-    pieces = list(_pieces(text))
+    pieces = list(_read_pieces(text))
     if len(pieces) == 1:
         return pieces[0]
     return Call(java_operators.TEXT, tuple(pieces), Span(0, len(text))) if pieces else Constant("")
 
 
-def _entries(text: str, named: bool) -> Tree:
+def _read_entries(text: str, named: bool) -> Tree:
     """The list of the entries of a parameter, a line each, or the object of those that are
     `named`."""
-    found: list[Tree] = []
+    operands: list[Tree] = []
     for line in filter(None, text.split("\n")):
         name, mark, value = line.partition(": ") if named else ("", "", line)
         if named:
             if not mark or name in OBJECT_NAMES:
                 raise ConditionError(f"`{line}` is no entry")
-            found.append(Constant(name))
-        found.append(read_value(value))
+            operands.append(Constant(name))
+        operands.append(read_value(value))
     collection = methods.MAP if named else methods.LIST
-    return collection(*found, span=Span(0, len(text)))
+    return collection(*operands, span=Span(0, len(text)))
 
 
 def language_of(text: str, by: str | None) -> str | None:
@@ -67,12 +67,12 @@ def target_of(name: str, *, parts: bool) -> tuple[str, tuple[str, ...]]:
     """The variable that a mapping sets, and the names of nested entries in a dotted path. Raises
     `ConditionError` as `variable_name`."""
     first, *entries = name.split(".") if parts else [name]
-    return variable_name(first), tuple(variable_name(one) for one in entries)
+    return variable_name(first), tuple(variable_name(entry) for entry in entries)
 
 
-def _pieces(text: str) -> list[Tree]:
+def _read_pieces(text: str) -> list[Tree]:
     """Texts and the expressions between them."""
-    found: list[Tree] = []
+    pieces: list[Tree] = []
     at = 0
     plain, start = "", 0
     for match in _OPEN.finditer(text):
@@ -84,17 +84,17 @@ def _pieces(text: str) -> list[Tree]:
             at = match.end()
             continue
         if plain:
-            found.append(Constant(plain, Span(start, match.start())))
-        end = _closing(text, match.end())
-        found.append(checked(JuelParser(text, match.end(), end).parse()))
+            pieces.append(Constant(plain, Span(start, match.start())))
+        end = _closing_brace(text, match.end())
+        pieces.append(checked(JuelParser(text, match.end(), end).parse()))
         plain, at = "", end + 1
         start = at
     if plain + text[at:]:
-        found.append(Constant(plain + text[at:], Span(start, len(text))))
-    return found
+        pieces.append(Constant(plain + text[at:], Span(start, len(text))))
+    return pieces
 
 
-def _closing(text: str, start: int) -> int:
+def _closing_brace(text: str, start: int) -> int:
     """The brace that ends an expression; quoted ones do not. Raises `ConditionError`."""
     quote = ""
     at = start

@@ -68,7 +68,7 @@ def read_message(mail: Mail) -> Message:
     for given in mail.inputs:
         if given.language not in (None, "list", "map") and given.name in ("from", *FIELDS):
             raise ConditionError(f"{given.name} is a script, which is not supported here")
-    found: dict[str, Tree] = {}
+    fields: dict[str, Tree] = {}
     for name in FIELDS:
         text = named.get(name) if name in _NAMES.values() else getattr(mail, name)
         if text is None or not text.strip():
@@ -77,12 +77,12 @@ def read_message(mail: Mail) -> Message:
             raise ConditionError(f"{name} contains a secret, which belongs in a credential")
         try:
             text = text if name in ("text", "html") else text.strip()
-            found[name] = read_value(text, language_of(text, mail.by))
+            fields[name] = read_value(text, language_of(text, mail.by))
         except ConditionError as error:
             raise ConditionError(f"{name}: {error}") from None
-    if not found.keys() & {"to", "cc", "bcc"}:
+    if not fields.keys() & {"to", "cc", "bcc"}:
         raise ConditionError("the model does not define the recipient")
-    return Message(**found)
+    return Message(**fields)
 
 
 def _reply_to(headers: str) -> dict[str, str]:

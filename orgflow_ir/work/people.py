@@ -79,7 +79,7 @@ def about_task(task: Task, doc: str) -> About:
 def about(form: Form, doc: str = "") -> About:
     """The page description of a task with this binding and documentation."""
     mapped = work_by(form, None)
-    before = list(_shown(mapped))
+    before = list(_shown_statements(mapped))
     fixed: dict[str, str] = {}
     values: list[tuple[tuple[str, ...], Tree]] = []
     statements: list[Statement] = []
@@ -93,34 +93,38 @@ def about(form: Form, doc: str = "") -> About:
             fixed[name] = text
             continue
         try:
-            values.append(((name,), _where_known(_value(text))))
+            values.append(((name,), _where_known(_read_value(text))))
         except ConditionError as error:
             unread.append(Unread(name, text, str(error)))
         else:
             computed.append(name)
-    if (said := _filled_in(doc)) is not None:
-        values.append(((TEXT,), said))
+    if (filled := _filled_in(doc)) is not None:
+        values.append(((TEXT,), filled))
         computed.append(TEXT)
     due = (form.due or "").strip()
     if due:
         try:
-            value = _moment(due)
+            value = _read_moment(due)
         except ConditionError as error:
             unread.append(Unread("due", due, str(error)))
         else:
             if value is None:
                 fixed["due"] = due
             else:
-                statements.append(_until(value))
+                statements.append(_until_moment(value))
                 computed.append("due")
     if values:
         statements.insert(0, Compose(ABOUT, tuple(values)))
     inputs = {
-        one.name: one.value.value
-        if isinstance(one.value, Constant) and isinstance(one.value.value, str) and not one.part
+        statement.name: statement.value.value
+        if isinstance(statement.value, Constant)
+        and isinstance(statement.value.value, str)
+        and not statement.part
         else None
-        for one in before
-        if isinstance(one, Assign) and one.local and one.name not in _OF_THE_ENGINE
+        for statement in before
+        if isinstance(statement, Assign)
+        and statement.local
+        and statement.name not in _OF_THE_ENGINE
     }
     work = Work((*before, *statements), None, mapped.after, tuple(unread))
     narrow = only_mapped(form) and not mapped.unread
@@ -136,14 +140,14 @@ _OF_THE_ENGINE = frozenset(
 """Inputs that jBPM handles itself."""
 
 
-def _shown(work: Work) -> Iterator[Statement]:
+def _shown_statements(work: Work) -> Iterator[Statement]:
     """What is computed before somebody is asked. Where nobody has set what an input reads that is
     only shown, it is empty: a page without it is better than no page."""
     used = {needed.path[0] for needed in read(work.after)}
-    for one in work.before:
-        if isinstance(one, Assign) and one.local and one.name not in used:
-            one = one._replace(value=_where_known(one.value))
-        yield one
+    for statement in work.before:
+        if isinstance(statement, Assign) and statement.local and statement.name not in used:
+            statement = statement._replace(value=_where_known(statement.value))
+        yield statement
 
 
 def _where_known(tree: Tree) -> Tree:
@@ -160,25 +164,25 @@ def _filled_in(doc: str) -> Tree | None:
     variable of it has no value; `None` if none is supported."""
     parts: list[Tree] = []
     end, known = 0, False
-    for found in EXPRESSION.finditer(doc):
-        if end < found.start():
-            parts.append(Constant(doc[end : found.start()]))
-        end = found.end()
+    for match in EXPRESSION.finditer(doc):
+        if end < match.start():
+            parts.append(Constant(doc[end : match.start()]))
+        end = match.end()
         try:
-            value = read_value(found[0], None)
+            value = read_value(match[0], None)
         except ConditionError:
-            parts.append(Constant(found[0]))
+            parts.append(Constant(match[0]))
             continue
         known = True
         for path in dict.fromkeys(variables(value)):
-            value = JUEL.choice(methods.EMPTY(Variable(path)), Constant(found[0]), value)
+            value = JUEL.choice(methods.EMPTY(Variable(path)), Constant(match[0]), value)
         parts.append(value)
     if end < len(doc):
         parts.append(Constant(doc[end:]))
     return Call(java_operators.TEXT, tuple(parts)) if known else None
 
 
-def _until(value: Tree) -> Statement:
+def _until_moment(value: Tree) -> Statement:
     """The moment, where every variable of it has a value."""
     known: Tree | None = None
     for path in dict.fromkeys(variables(value)):
@@ -192,11 +196,11 @@ def _is_computed(text: str) -> bool:
     return "${" in text or "#{" in text or text.lstrip().startswith("=")
 
 
-def _value(text: str) -> Tree:
+def _read_value(text: str) -> Tree:
     return read_value(text.strip(), "feel" if text.lstrip().startswith("=") else None)
 
 
-def _moment(text: str) -> Tree | None:
+def _read_moment(text: str) -> Tree | None:
     """What gives the moment until which a task has to be done; `None` for a text that says it."""
     time = read_time(text)
     if isinstance(time, Duration) and time.sign != "-":
@@ -204,7 +208,7 @@ def _moment(text: str) -> Tree | None:
         return Constant(f"P{date}T{time.hours:g}H{time.minutes:g}M{time.seconds:g}S")
     if not isinstance(time, Computed):
         return None
-    tree = _value(text)
+    tree = _read_value(text)
     if isinstance(tree, Constant):
         raise ConditionError("it is not a time")
     return tree

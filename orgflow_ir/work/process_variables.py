@@ -102,37 +102,39 @@ class Variables:
     @cached_property
     def reads(self) -> tuple[Read, ...]:
         """Every reader: conditions first, then tasks, in the model's order."""
-        found: list[Read] = []
+        reads: list[Read] = []
         for gateway, decision in self.decisions.items():
             tested = null_tested(b.tree for b in decision.branches if b.tree is not None)
-            found += [Read(gateway, p, "condition", p in tested) for p in decision.coded]
+            reads += [Read(gateway, p, "condition", p in tested) for p in decision.coded]
         for node in self.graph.scope.nodes:
             if isinstance(node, Task | CallActivity | Event) and node.binding is not None:
                 texts = [Expression(text=p.text, language=p.language) for p in node.binding.inputs]
-                found += [Read(node.id, path, "mapping") for path in _paths(texts)]
+                reads += [Read(node.id, path, "mapping") for path in _list_paths(texts)]
             loop = None if isinstance(node, Event | Gateway | Opaque) else node.loop
             if loop is not None and loop.collection:
                 name = Expression(text=loop.collection)
-                found += [Read(node.id, path, "collection") for path in _paths([name], bare=True)]
-        return tuple(dict.fromkeys(found))
+                reads += [
+                    Read(node.id, path, "collection") for path in _list_paths([name], bare=True)
+                ]
+        return tuple(dict.fromkeys(reads))
 
     @cached_property
     def declared(self) -> Mapping[str, tuple[Setter, ...]]:
         """Elements that set a variable according to the model, by its name."""
-        found: dict[str, list[Setter]] = {}
+        declared: dict[str, list[Setter]] = {}
         for node in self.graph.scope.nodes:
             for name, by in self._ctx.analysis(set_variables, node):
-                found.setdefault(name, []).append(Setter(node.id, by))
+                declared.setdefault(name, []).append(Setter(node.id, by))
         for name, at in _set_around(self.graph):
-            found.setdefault(name, []).append(Setter(at, "script"))
-        return {name: tuple(setters) for name, setters in found.items()}
+            declared.setdefault(name, []).append(Setter(at, "script"))
+        return {name: tuple(setters) for name, setters in declared.items()}
 
     @cached_property
     def unknown(self) -> frozenset[str]:
         """Elements with listeners of unknown code, which may set any variable."""
         listening = [
-            *((n.id, n) for n in self.graph.scope.nodes if listens(n)),
-            *_listening(self.graph),
+            *((n.id, n) for n in self.graph.scope.nodes if has_listeners(n)),
+            *_list_listening(self.graph),
         ]
         if not listening:
             return frozenset()
@@ -146,8 +148,8 @@ class Variables:
         if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
             return None
         texts = [p.text.strip() for p in node.binding.outputs if p.name == variable]
-        found = texts[-1] if texts else ""
-        return found if found and not found.startswith(("=", "$", "#")) else None
+        last = texts[-1] if texts else ""
+        return last if last and not last.startswith(("=", "$", "#")) else None
 
     def setters(self, read: Read) -> tuple[Setter, ...]:
         """Possible setters of a variable before a reader, nearest first: those that the model
@@ -258,7 +260,7 @@ class Variables:
     def _places(self) -> Mapping[str, tuple[tuple[Region, int], ...]]:
         """For each element the regions around it, from the outermost, with its place in each."""
         tree = self._ctx.analysis(ScopeReduction, self.graph).reduction.tree
-        found: dict[str, tuple[tuple[Region, int], ...]] = {}
+        places: dict[str, tuple[tuple[Region, int], ...]] = {}
         stack: list[tuple[Region, tuple[tuple[Region, int], ...]]] = [(tree, ())]
         while stack:
             region, around = stack.pop()
@@ -267,8 +269,8 @@ class Variables:
                 if isinstance(child, Region):
                     stack.append((child, place))
                 else:
-                    found.setdefault(child, place)
-        return found
+                    places.setdefault(child, place)
+        return places
 
     @cached_property
     def splits(self) -> bool:
@@ -281,12 +283,12 @@ class Variables:
         )
         return len(self.graph.entries) > 1 or next(several, None) is not None
 
-    def concurrent(self, one: str, other: str) -> bool:
+    def concurrent(self, element: str, other: str) -> bool:
         """Whether two elements may be active at the same time in one instance. In an unstructured
         flow, the result is always true."""
-        if one == other or not self.splits:
+        if element == other or not self.splits:
             return False
-        first, second = self._places.get(one), self._places.get(other)
+        first, second = self._places.get(element), self._places.get(other)
         if first is None or second is None:
             return False
         for (region, a), (also, b) in zip(first, second, strict=False):
@@ -338,13 +340,13 @@ class Variables:
 def declared_by(node: Node, *, mapped: bool = True) -> tuple[str, ...]:
     """Variables that an element sets according to the model; `mapped` includes those of its output
     mapping."""
-    return tuple(name for name, by in _sets(node) if mapped or by != "mapping")
+    return tuple(name for name, by in _list_set(node) if mapped or by != "mapping")
 
 
 def set_variables(node: Node) -> tuple[tuple[str, SetBy], ...]:
     """Variables that an element sets according to the model, each with the way in which it does,
     for `ctx.analysis(set_variables, node)`: scripts are read for it."""
-    return tuple(_sets(node))
+    return tuple(_list_set(node))
 
 
 def set_in(graph: ControlFlow) -> Iterator[tuple[str, str]]:
@@ -362,7 +364,7 @@ def may_set(node: Node) -> bool:
     return isinstance(node, Task | CallActivity | SubProcess)
 
 
-def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:
+def _list_paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:
     """Variables in texts, as far as they can be read; with `bare` a name alone is a variable."""
     texts = tuple(texts)
     if not texts:
@@ -409,23 +411,23 @@ def _set_by_answer(binding: Http) -> Iterator[str]:
         yield from dict.fromkeys(assigned(read_request(binding).after))
 
 
-def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
+def _list_set(node: Node) -> Iterator[tuple[str, SetBy]]:
     """Variables that the model says an element sets."""
-    if not isinstance(node, Task) and listens(node):
+    if not isinstance(node, Task) and has_listeners(node):
         yield from ((name, "script") for name in _set_by_listeners(node))
     if isinstance(node, Event | SubProcess) and node.extra and has_mappings(node):
-        yield from ((one.variable, "mapping") for one in scope_mappings(node).outputs)
+        yield from ((part.variable, "mapping") for part in scope_mappings(node).outputs)
     if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
         return
     binding = node.binding
     if isinstance(binding, Http):
         yield from ((name, "result") for name in _set_by_answer(binding))
     if binding.listeners and not isinstance(node, CallActivity):
-        from orgflow_ir.work.listeners import sets  # of listeners only
+        from orgflow_ir.work.listeners import set_by_listeners  # of listeners only
 
-        yield from ((name, "script") for name in dict.fromkeys(sets(binding.listeners)))
+        yield from ((name, "script") for name in dict.fromkeys(set_by_listeners(binding.listeners)))
     if isinstance(binding, Form):
-        yield from ((one.path[0], "form") for one in binding.fields if not one.is_read_only)
+        yield from ((part.path[0], "form") for part in binding.fields if not part.is_read_only)
     yield from dict.fromkeys((p.variable, "mapping") for p in binding.outputs)
     if isinstance(binding, Script) and binding.code:
         yield from ((name, "script") for name in _set_by(binding, binding.code))
@@ -435,27 +437,27 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
         yield binding.result, "result"
 
 
-def _listening(graph: ControlFlow) -> Iterator[tuple[str, Element]]:
+def _list_listening(graph: ControlFlow) -> Iterator[tuple[str, Element]]:
     """Flows and the process of a scope that have listeners, each with the node at which they are
     called: the source of the flow, the start of the process."""
     scope = graph.scope
-    yield from ((flow.source, flow) for flow in scope.flows if flow.extra and listens(flow))
-    if isinstance(scope, Process) and listens(scope):
+    yield from ((flow.source, flow) for flow in scope.flows if flow.extra and has_listeners(flow))
+    if isinstance(scope, Process) and has_listeners(scope):
         yield from ((entry, scope) for entry in graph.entries)
 
 
 def _set_around(graph: ControlFlow) -> Iterator[tuple[str, str]]:
     """Variables that the listeners of flows and of the process set, each with that node."""
-    for at, element in _listening(graph):
+    for at, element in _list_listening(graph):
         yield from ((name, at) for name in _set_by_listeners(element))
 
 
-def listens(element: Element) -> bool:
+def has_listeners(element: Element) -> bool:
     """Whether an element has listeners in its extension data."""
     return any(is_listener(key) for key, _ in element.extra)
 
 
 def _set_by_listeners(element: Element) -> Iterator[str]:
-    from orgflow_ir.work.listeners import listeners_of, sets  # of listeners only
+    from orgflow_ir.work.listeners import listeners_of, set_by_listeners  # of listeners only
 
-    yield from dict.fromkeys(sets(listeners_of(element)))
+    yield from dict.fromkeys(set_by_listeners(listeners_of(element)))

@@ -8,7 +8,9 @@ in its own element. Each uses its own names for the variables of an instance.
 from __future__ import annotations
 
 import re
+from html import unescape
 
+from orgflow_ir.flow.control_flow.calls import called_from, find_callee
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -22,6 +24,8 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.bindings import Parameter
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.syntax import ConditionError
+from orgflow_ir.work.mappings import read_value
 
 _ZEEBE = "{http://camunda.org/schema/zeebe/1.0}loopCharacteristics"
 _BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
@@ -68,22 +72,22 @@ def list_of(loop: Loop) -> str | None:
     if loop.collection is not None:
         return loop.collection
     own = (v for k, v in loop.extra if k.startswith("@") and k.endswith("}collection"))
-    zeebe = next((dict(_attributes(v)) for k, v in loop.extra if k == _ZEEBE), {})
+    zeebe = next((dict(_read_attributes(v)) for k, v in loop.extra if k == _ZEEBE), {})
     text = next(own, None) or zeebe.get("inputCollection")
     return text.strip().removeprefix("=").strip() if text is not None else None
 
 
 def read_repetition(loop: Loop, scope: Scope) -> Repetition:
     """The multi-instance marker of an activity of `scope`. Raises `NotRepeatable`."""
-    zeebe = next((dict(_attributes(v)) for k, v in loop.extra if k == _ZEEBE), None)
+    zeebe = next((dict(_read_attributes(v)) for k, v in loop.extra if k == _ZEEBE), None)
     if zeebe is not None:
-        found = Repetition(
-            items=_parameter(zeebe["inputCollection"], None, "feel")
+        repetition = Repetition(
+            items=_marker_parameter(zeebe["inputCollection"], None, "feel")
             if "inputCollection" in zeebe
             else None,
             item=zeebe.get("inputElement", ""),
             results=zeebe.get("outputCollection", ""),
-            result=_parameter(zeebe["outputElement"], None, "feel")
+            result=_marker_parameter(zeebe["outputElement"], None, "feel")
             if "outputElement" in zeebe
             else None,
             first=1,
@@ -95,26 +99,28 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
         if any(k.endswith("}variableAggregation") for k, _ in loop.extra):
             raise NotRepeatable("it collects variables of its instances")
         results = re.sub(r"<[^>]*>", "", inner.get("loopDataOutputRef", "")).strip()
-        one = dict(_attributes(inner.get("outputDataItem", "")))
-        result = one.get("name") or one.get("id", "")
-        found = Repetition(
-            items=_parameter(_data_name(named, scope), None, "variable") if named else None,
+        item = dict(_read_attributes(inner.get("outputDataItem", "")))
+        result = item.get("name") or item.get("id", "")
+        repetition = Repetition(
+            items=_marker_parameter(_data_name(named, scope), None, "variable") if named else None,
             item=loop.item or vendor.get("elementVariable", ""),
             results=_data_name(_taken_from(results, loop, scope), scope),
-            result=_parameter(result, None, "variable") if result else None,
+            result=_marker_parameter(result, None, "variable") if result else None,
         )
-    if loop.cardinality is not None and found.items is None:
+    if loop.cardinality is not None and repetition.items is None:
         count = loop.cardinality
-        found = found._replace(number=_parameter(count.text.strip(), count.language, "feel"))
-    if found.results and found.result is None:
-        raise NotRepeatable(f"it does not define the values in `{found.results}`")
-    for name in (found.item, found.results):
+        repetition = repetition._replace(
+            number=_marker_parameter(count.text.strip(), count.language, "feel")
+        )
+    if repetition.results and repetition.result is None:
+        raise NotRepeatable(f"it does not define the values in `{repetition.results}`")
+    for name in (repetition.item, repetition.results):
         if name and _NAME.fullmatch(name) is None:
             raise NotRepeatable(f"`{name}` is not a variable name")
-    for value in (found.items, found.number, found.result):
+    for value in (repetition.items, repetition.number, repetition.result):
         if value is not None:
-            _check(value)
-    return found
+            _check_parameter(value)
+    return repetition
 
 
 def _taken_from(data: str, loop: Loop, scope: Scope) -> str:
@@ -122,8 +128,8 @@ def _taken_from(data: str, loop: Loop, scope: Scope) -> str:
     reference itself if it is none."""
     activity = next((n.id for n in scope.nodes if getattr(n, "loop", None) == loop), None)
     for flow in scope.data_flows if data else ():
-        said = dict(flow.extra).get(f"{_BPMN}sourceRef", "")
-        if flow.source == activity and re.sub(r"<[^>]*>", "", said).strip() == data:
+        reference = dict(flow.extra).get(f"{_BPMN}sourceRef", "")
+        if flow.source == activity and re.sub(r"<[^>]*>", "", reference).strip() == data:
             return flow.target
     return data
 
@@ -135,7 +141,7 @@ def _data_name(named: str, scope: Scope) -> str:
     return name if _NAME.fullmatch(name) else named
 
 
-def _parameter(text: str, language: str | None, plain: str) -> Parameter:
+def _marker_parameter(text: str, language: str | None, plain: str) -> Parameter:
     """A text of a marker as a parameter: marked code as it is, a name as a variable, a number."""
     if text.startswith("="):
         return Parameter(name="value", text=text, language="feel")
@@ -148,22 +154,17 @@ def _parameter(text: str, language: str | None, plain: str) -> Parameter:
     return Parameter(name="value", text=text, language=language or plain)
 
 
-def _check(value: Parameter) -> None:
+def _check_parameter(value: Parameter) -> None:
     """Raises `NotRepeatable` where a value cannot be computed."""
-    from orgflow_ir.program.syntax import ConditionError
-    from orgflow_ir.work.mappings import read_value
-
     try:
         read_value(value.text, value.language)
     except ConditionError as error:
         raise NotRepeatable(f"`{value.text}` is not supported: {error}") from None
 
 
-def _attributes(xml: str) -> list[tuple[str, str]]:
+def _read_attributes(xml: str) -> list[tuple[str, str]]:
     """The attributes of one element, as text."""
     pairs = re.findall(r"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""", xml)
-    from html import unescape
-
     return [(name, unescape(a or b)) for name, a, b in pairs]
 
 
@@ -177,20 +178,18 @@ def waits_in(node: Node, model: Model) -> bool:
     """Whether a step of an activity, or of a process that it calls, waits for anything other than a
     person."""
     if isinstance(node, CallActivity):
-        from orgflow_ir.flow.control_flow.calls import called_from, find_callee
-
         called = find_callee(node, model)
         processes = (called, *called_from(called, model)) if called is not None else ()
-        return any(_waits(n) for p in processes for s in p.scopes() for n in s.nodes)
+        return any(_is_waiting(n) for p in processes for s in p.scopes() for n in s.nodes)
     if isinstance(node, SubProcess):
         inside = [n for s in node.scopes() for n in s.nodes]
         return any(
-            _waits(n) or (isinstance(n, CallActivity) and waits_in(n, model)) for n in inside
+            _is_waiting(n) or (isinstance(n, CallActivity) and waits_in(n, model)) for n in inside
         )
-    return _waits(node)
+    return _is_waiting(node)
 
 
-def _waits(node: Node) -> bool:
+def _is_waiting(node: Node) -> bool:
     if isinstance(node, Event):
         caught = node.position in ("catch", "boundary")
         return caught and any(d.kind in _WAITS for d in node.definitions)

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal
 
+from orgflow_ir.languages.feel.parser import parse_expression
+from orgflow_ir.languages.feel.reading import as_expression
 from orgflow_ir.model.bindings import HANDLERS, MAPPED_FAILURE, Http, Parameter
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import java_operators, methods
@@ -127,7 +129,7 @@ class _Reader:
         body = self.body(method)
         whole = self.whole("headers")
         as_json = http.by == "zeebe" or http.by is None
-        media = "" if as_json and not content else _constant(content, http.by) or "text/plain"
+        media = "" if as_json and not content else _constant_text(content, http.by) or "text/plain"
         shown = None
         if body is not None and whole is not None:
             if content:
@@ -170,7 +172,7 @@ class _Reader:
         encoding = self.settings.get("requestBodyEncoding", "").strip().lower()
         if encoding not in ("", "utf-8", "utf8"):
             raise ConditionError("n8n encodes a body as UTF-8, not as `requestBodyEncoding`")
-        for option in _options(self.settings):
+        for option in _connector_options(self.settings):
             if option not in _OPTIONS:
                 raise ConditionError(f"the option `{option}` of its requests is not supported")
 
@@ -189,9 +191,9 @@ class _Reader:
 
     def text(self, name: Literal["url", "body"]) -> Parameter | None:
         """The text of a field, which a script among the inputs may be."""
-        found = self.http.url if name == "url" else self.http.body
-        if found is not None:
-            return Parameter(name=name, text=found)
+        given = self.http.url if name == "url" else self.http.body
+        if given is not None:
+            return Parameter(name=name, text=given)
         wanted = "url" if name == "url" else "payload"
         return next((p for p in self.http.inputs if p.name == wanted and p.language), None)
 
@@ -210,9 +212,9 @@ class _Reader:
 
     def plain(self, what: str, text: str) -> Tree:
         _no_secret(what, Parameter(name="", text=text))
-        found = self.value(what, Parameter(name="", text=text))
-        assert found is not None
-        return found
+        tree = self.value(what, Parameter(name="", text=text))
+        assert tree is not None
+        return tree
 
     def headers(self, headers: list[tuple[str, str]]) -> Iterator[tuple[str, Tree]]:
         """Headers but the type of the body. One that identifies the sender is a credential."""
@@ -220,24 +222,24 @@ class _Reader:
             if _NAMED.fullmatch(name) is None:
                 raise ConditionError(f"`{name}` is no header")
             if name.lower() == "content-type":
-                if _constant(text, self.http.by) is None:
+                if _constant_text(text, self.http.by) is None:
                     raise ConditionError("the type of the body is only known at run time")
                 continue
             identifies = name.lower() in ("authorization", "x-api-key", "api-key", "cookie")
-            constant = _constant(text, self.http.by) is not None
+            constant = _constant_text(text, self.http.by) is not None
             if SECRET.search(text) or (identifies and constant):
-                self.connect(Credential("header", f"header {name}{_secrets(text)}"))
+                self.connect(Credential("header", f"header {name}{_secret_names(text)}"))
                 continue
             yield name, self.plain(f"header `{name}`", text)
 
     def entries(self, name: str) -> list[tuple[str, str]]:
         """The entries of a setting that is a context: each can be a constant, a credential or the
         type of the body. Other expressions stay as they are."""
-        found = context_entries(self.settings.get(name, ""))
-        if found is None:
+        entries = context_entries(self.settings.get(name, ""))
+        if entries is None:
             return []
         del self.settings[name]
-        return found
+        return entries
 
     def whole(self, name: str) -> Tree | None:
         """Headers or query parameters that are one expression."""
@@ -276,7 +278,7 @@ class _Reader:
 
     def seconds(self) -> float | None:
         """The time for a connection and for the answer: n8n has one limit for both."""
-        settings = {**self.settings, **_options(self.settings)}
+        settings = {**self.settings, **_connector_options(self.settings)}
 
         def stated(names: Mapping[str, int]) -> float | None:
             for name, per in names.items():
@@ -291,14 +293,14 @@ class _Reader:
     # -- who sends it ----------------------------------------------------------------------------
 
     def authentication(self) -> None:
-        said = dict(self.http.authentication)
-        kind = (said.get("type") or said.get("AuthType") or "").strip('="').lower()
+        stated = dict(self.http.authentication)
+        kind = (stated.get("type") or stated.get("AuthType") or "").strip('="').lower()
         if "requestSecureHeaders" in self.settings:
             self.connect(Credential("header", "the secure headers of the request"))
         if kind in ("", "noauth", "none"):
             return
-        hint = _secrets(" ".join(said.values())).strip(" ()")
-        user = said.get("username") or said.get("Username")
+        hint = _secret_names(" ".join(stated.values())).strip(" ()")
+        user = stated.get("username") or stated.get("Username")
         if kind == "basic":
             shown = f"user {user}" if user and not SECRET.search(user) else ""
             self.connect(Credential("basic", ", ".join(filter(None, (shown, hint)))))
@@ -307,9 +309,9 @@ class _Reader:
         elif "oauth" in kind:
             self.connect(Credential("oauth2", hint))
         elif kind == "apikey":
-            name = _constant(said.get("name", ""), self.http.by) or ""
+            name = _constant_text(stated.get("name", ""), self.http.by) or ""
             place: CredentialKind = (
-                "query" if "query" in said.get("apiKeyLocation", "").lower() else "header"
+                "query" if "query" in stated.get("apiKeyLocation", "").lower() else "header"
             )
             self.connect(Credential(place, " ".join(filter(None, (name, hint)))))
         else:
@@ -325,7 +327,9 @@ class _Reader:
     def refuses(self) -> bool:
         match self.http.by:
             case "camunda":  # it hands over whatever comes back
-                return _options(self.settings).get("throw-http-error", "").lower() == "true"
+                return (
+                    _connector_options(self.settings).get("throw-http-error", "").lower() == "true"
+                )
             case "flowable":
                 return False
             case "jbpm":
@@ -371,17 +375,17 @@ class _Reader:
                 Call(java_operators.TEXT, failed),
             ),
         }
-        for one in self.http.outputs:
-            if one.text not in values:
-                raise ConditionError(f"its result `{one.text}` is not supported")
-            then, otherwise = values[one.text]
+        for output in self.http.outputs:
+            if output.text not in values:
+                raise ConditionError(f"its result `{output.text}` is not supported")
+            then, otherwise = values[output.text]
             value = then if then == otherwise else JAVA.choice(success, then, otherwise)
-            yield Assign(variable_name(one.name), value)
+            yield Assign(variable_name(output.name), value)
 
     def zeebe(self) -> Iterator[Statement]:
         expression = self.settings.get("errorExpression")
         if expression:
-            yield from _errors(expression)
+            yield from _error_statements(expression)
         if not self.refuses():
             failed = LOOSE.comparison["!="](Variable(("error",)), Constant(None))
             code, why = Variable(("error", "code")), Variable(("error", "message"))
@@ -391,17 +395,17 @@ class _Reader:
             yield Assign(variable_name(self.http.result), Variable(("response",)))
         result = self.settings.get("resultExpression")
         if result:
-            yield from _entries(result)
+            yield from _result_entries(result)
 
     def flowable(self) -> Iterator[Statement]:
         settings = self.settings
         prefix = settings.get("resultVariablePrefix", "").strip() or self.task
-        if _constant(prefix, "flowable") is None and prefix:
+        if _constant_text(prefix, "flowable") is None and prefix:
             raise ConditionError("the prefix of its variables is only known at run time")
         # Statuses count from 400, and from 300 if redirects are not followed.
         least = 300 if self.flag("disallowRedirects") else 400
         for name, error in (("handleStatusCodes", True), ("failStatusCodes", False)):
-            for condition in _statuses(settings.get(name, ""), least):
+            for condition in _status_conditions(settings.get(name, ""), least):
                 status = Call(java_operators.TEXT, (Constant("HTTP"), Variable(("statusCode",))))
                 # What is handled is an error of the process, whose code a boundary event names.
                 yield When(condition, (Fail(status, bpmn=error),), ())
@@ -439,23 +443,23 @@ _OPTIONS = ("connection-timeout", "socket-timeout", "throw-http-error")
 """Options of Camunda 7's connectors for a request that are supported."""
 
 
-def _options(settings: Mapping[str, str]) -> dict[str, str]:
+def _connector_options(settings: Mapping[str, str]) -> dict[str, str]:
     """Options of Camunda 7's connectors for a request."""
     lines = (line for name in CONFIG for line in settings.get(name, "").splitlines())
     pairs = (line.partition(":") for line in lines if line.strip())
-    return {name.strip(): _braced(value) for name, _, value in pairs}
+    return {name.strip(): _without_braces(value) for name, _, value in pairs}
 
 
-def _braced(text: str) -> str:
+def _without_braces(text: str) -> str:
     """A constant without the braces of an expression: `${1000}`."""
-    found = re.fullmatch(r"[$#]\{\s*(\w+)\s*\}", text.strip())
-    return found[1] if found is not None else text.strip()
+    match = re.fullmatch(r"[$#]\{\s*(\w+)\s*\}", text.strip())
+    return match[1] if match is not None else text.strip()
 
 
 def context_entries(text: str) -> list[tuple[str, str]] | None:
     """The entries of a context of FEEL, `={"Accept": a}`, each with its text or expression, without
     those that are null; `None` for other expressions, and if an entry reads another one."""
-    from orgflow_ir.languages.feel.parser import FeelError, parse_expression
+    from orgflow_ir.languages.feel.parser import FeelError
     from orgflow_ir.program.exact_names import list_free_names
     from orgflow_ir.program.structures import ContextLiteral
 
@@ -469,15 +473,15 @@ def context_entries(text: str) -> list[tuple[str, str]] | None:
     keys = [entry.key for entry in tree.entries]
     if any(name in keys for entry in tree.entries for name in list_free_names(entry.value)):
         return None
-    found = []
+    entries = []
     for key, entry in zip(keys, tree.entries, strict=True):
         value, span = entry.value, entry.value.span
         if value == Constant(None):
             continue
         constant = isinstance(value, Constant) and isinstance(value.value, str)
         written = str(value.value) if constant else f"={text[span.start : span.end]}"  # type: ignore[union-attr]
-        found.append((key, written))
-    return found
+        entries.append((key, written))
+    return entries
 
 
 def _is_structure(tree: Tree) -> bool:
@@ -517,13 +521,13 @@ _ANSWERS: dict[str, tuple[tuple[str, Part], ...]] = {
 """Names that each vendor's outputs, results and errors refer to."""
 
 
-def _constant(text: str, by: str | None) -> str | None:
+def _constant_text(text: str, by: str | None) -> str | None:
     """A text of a vendor that no expression is in; `None` for others."""
     try:
-        found = read_value(text.strip(), language_of(text, by))
+        tree = read_value(text.strip(), language_of(text, by))
     except ConditionError:
         return None
-    return found.value if isinstance(found, Constant) and isinstance(found.value, str) else None
+    return tree.value if isinstance(tree, Constant) and isinstance(tree.value, str) else None
 
 
 def _no_secret(what: str, parameter: Parameter | None) -> None:
@@ -531,16 +535,16 @@ def _no_secret(what: str, parameter: Parameter | None) -> None:
         raise ConditionError(f"{what} contains a secret, which belongs in a credential")
 
 
-def _secrets(text: str) -> str:
+def _secret_names(text: str) -> str:
     """The names of secrets in a text."""
     names = [a or b for a, b in SECRET.findall(text)]
     return f" (secret {', '.join(dict.fromkeys(names))})" if names else ""
 
 
-def _statuses(text: str, least: int) -> Iterator[Tree]:
+def _status_conditions(text: str, least: int) -> Iterator[Tree]:
     """Conditions of `404, 5XX, 401-403`, for statuses from `least` on."""
     status = Variable(("statusCode",))
-    for piece in filter(None, (one.strip() for one in text.split(","))):
+    for piece in filter(None, (part.strip() for part in text.split(","))):
         span = re.fullmatch(r"(\d)[xX]{2}|(\d{3})(?:-(\d{3}))?", piece)
         if span is None:
             raise ConditionError(f"`{piece}` is not an HTTP status")
@@ -557,10 +561,9 @@ def _statuses(text: str, least: int) -> Iterator[Tree]:
         )
 
 
-def _errors(text: str) -> Iterator[Statement]:
+def _error_statements(text: str) -> Iterator[Statement]:
     """`if error.code = "404" then bpmnError("NONE", "not there") else null`."""
-    from orgflow_ir.languages.feel.parser import FeelError, parse_expression
-    from orgflow_ir.languages.feel.reading import as_expression
+    from orgflow_ir.languages.feel.parser import FeelError
     from orgflow_ir.program.structures import ContextLiteral, FunctionCall
 
     try:
@@ -578,11 +581,11 @@ def _errors(text: str) -> Iterator[Statement]:
             case Conditional(_, (condition, then, otherwise)):
                 return (When(as_expression(condition), read(then), read(otherwise)),)
             case FunctionCall(Variable(("bpmnError",)), (Constant(str() as code), *rest), None):
-                if any(not empty(one) for one in rest[1:]):
+                if any(not empty(argument) for argument in rest[1:]):
                     raise ConditionError("variables of `bpmnError` are not supported")
                 return (Throw(code, as_expression(rest[0]) if rest else None),)
             case FunctionCall(Variable(("jobError",)), (message, *rest), None):
-                if any(one != Constant(Decimal(0)) for one in rest[1:2]):
+                if any(argument != Constant(Decimal(0)) for argument in rest[1:2]):
                     raise ConditionError("retries of `jobError` are not supported")
                 return (Fail(as_expression(message)),)
         raise ConditionError("only `if`, `bpmnError` and null are supported in error expressions")
@@ -590,10 +593,9 @@ def _errors(text: str) -> Iterator[Statement]:
     return iter(read(tree))
 
 
-def _entries(text: str) -> Iterator[Statement]:
+def _result_entries(text: str) -> Iterator[Statement]:
     """The variables of a result expression, `= {total: body.sum}`."""
-    from orgflow_ir.languages.feel.parser import FeelError, parse_expression
-    from orgflow_ir.languages.feel.reading import as_expression
+    from orgflow_ir.languages.feel.parser import FeelError
     from orgflow_ir.program.structures import ContextLiteral
 
     try:

@@ -82,12 +82,12 @@ def told_apart(
     seen = _Walk(names, own, {}, first)
     seen.all(statements, value)
     doubled = {n for n in own if n in seen.doubled or re.search(rf"\b{re.escape(n)}\b", beside)}
-    others = {name: _other(name, code + beside) for name in sorted(doubled)}
-    found, value = _Walk(names, own, others, first).all(statements, value)
-    return (*(_is_free(name, first or "") for name in seen.looked_up), *found), value
+    others = {name: _other_name(name, code + beside) for name in sorted(doubled)}
+    renamed, value = _Walk(names, own, others, first).all(statements, value)
+    return (*(_is_free(name, first or "") for name in seen.looked_up), *renamed), value
 
 
-def _other(name: str, texts: str) -> str:
+def _other_name(name: str, texts: str) -> str:
     while name in texts:
         name += "_"
     return name
@@ -98,11 +98,11 @@ def _is_free(name: str, engine: str) -> Statement:
     read = Variable((name,))
     null = Constant(None)
     there = LOOSE.logic["or"](LOOSE.comparison["!="](read, null), STRICT["=="](read, null))
-    said = (
+    used = (
         f"The script assigns “{name}”, and {engine} reads the variable of the process with this "
         "name instead. Declare it in the script."
     )
-    return When(there, (Fail(Constant(said)),), ())
+    return When(there, (Fail(Constant(used)),), ())
 
 
 class _State(NamedTuple):
@@ -131,14 +131,14 @@ class _Walk:
     def all(
         self, statements: Iterable[Statement], value: Tree | None
     ) -> tuple[tuple[Statement, ...], Tree | None]:
-        found = tuple(self.statements(statements))
-        return found, None if value is None else self.tree(value)
+        renamed = tuple(self.statements(statements))
+        return renamed, None if value is None else self.tree(value)
 
     def statements(self, statements: Iterable[Statement]) -> Iterator[Statement]:
-        for one in statements:
-            match one:
+        for statement in statements:
+            match statement:
                 case Assign():
-                    yield self.assignment(one)
+                    yield self.assignment(statement)
                 case When(condition, then, otherwise):
                     condition = self.tree(condition)
                     begun = self.state
@@ -165,37 +165,37 @@ class _Walk:
                 case Throw(code, message) if message is not None:
                     yield Throw(code, self.tree(message))
                 case Fail(message):
-                    yield one._replace(message=self.tree(message))
+                    yield statement._replace(message=self.tree(message))
                 case _:
-                    yield one
+                    yield statement
 
     def joined(self, begun: _State, ends: list[_State]) -> _State:
         """What is known after branches."""
         if not ends:
             return begun
-        known = frozenset.intersection(*(one.known for one in ends))
+        known = frozenset.intersection(*(end.known for end in ends))
         known -= self.names.inner - begun.known
-        there = frozenset.intersection(*(one.there for one in ends))
-        touched = frozenset[str]().union(*(one.known | one.maybe | one.there for one in ends))
+        there = frozenset.intersection(*(end.there for end in ends))
+        touched = frozenset[str]().union(*(end.known | end.maybe | end.there for end in ends))
         return _State(known, (touched & self.own) - known - there, there)
 
-    def assignment(self, one: Assign) -> Assign:
-        name = one.name
-        value = self.tree(one.value)
-        if not one.local:
+    def assignment(self, assign: Assign) -> Assign:
+        name = assign.name
+        value = self.tree(assign.value)
+        if not assign.local:
             if self.first is not None and name in self.looked_up_in_process:
                 known, maybe, there = self.state
                 self.state = _State(known - {name}, maybe - {name}, there | {name})
-            return one._replace(value=value)
+            return assign._replace(value=value)
         if name not in self.own:
-            return one._replace(value=value)
-        if name in self.state.maybe and (one.part or name in self.names.inner):
-            raise _unclear(name)
+            return assign._replace(value=value)
+        if name in self.state.maybe and (assign.part or name in self.names.inner):
+            raise _unclear_name(name)
         if name in self.state.there:
             self.doubled.add(name)
         else:
             self.state = self.state.having(name)
-        return one._replace(name=self.others.get(name, name), value=value)
+        return assign._replace(name=self.others.get(name, name), value=value)
 
     @property
     def looked_up_in_process(self) -> frozenset[str]:
@@ -214,7 +214,7 @@ class _Walk:
             return (str(name), *path[1:])
         state = self.state
         if name in state.maybe:
-            raise _unclear(name)
+            raise _unclear_name(name)
         if name in state.known:
             if self.first is not None and name in self.looked_up_in_process:
                 self.looked_up[name] = None
@@ -225,5 +225,5 @@ class _Walk:
         return path
 
 
-def _unclear(name: str) -> ConditionError:
+def _unclear_name(name: str) -> ConditionError:
     return ConditionError(f"only some branches assign `{name}`, which is read after them")

@@ -173,12 +173,12 @@ def read_script(
     Raises:
         ConditionError: the script is unsupported; the message names the construct.
     """
-    said = (language or "").lower()
-    if "feel" in said:
+    named = (language or "").lower()
+    if "feel" in named:
         return Script((), read_value(f"= {code.removeprefix('=')}", "feel"))
-    parser = next((parser for name, parser in _LANGUAGES if name in said), None)
+    parser = next((parser for name, parser in _LANGUAGES if name in named), None)
     if parser is None:
-        if not said:
+        if not named:
             raise ConditionError("the model does not state its language")
         raise ConditionError(f"scripts in `{language}` are not supported")
     if parser is JuelParser:
@@ -188,25 +188,25 @@ def read_script(
     unsure = set(decimals)
     while True:
         reader = _Reader(code, parser, shared, unsure)
-        found = reader.script()
+        script = reader.script()
         if len(reader.unsure) == len(unsure):
             break
         unsure = reader.unsure  # also before the assignment, in a loop
     # JavaScript's assignments are properties of its global object, in which it looks first.
     first = _PROCESS_FIRST.get(engine or "") if parser is not JavaScriptValues else None
     names = reader.names_of()
-    statements = found.statements
+    statements = script.statements
     if issubclass(parser, _IMPORTING):
         doubles = frozenset(name for name, of in reader.types.items() if of == "double")
-        shown = _in_texts(statements, found.value)
+        shown = _in_texts(statements, script.value)
         statements = tuple(_sure_texts(statements, shown, doubles))
     statements, value = told_apart(
-        statements, found.value, names, code=code, beside=beside, first=first
+        statements, script.value, names, code=code, beside=beside, first=first
     )
     if parser is not GroovyValues:
         return Script(statements, value, names)
     stored = frozenset(assigned(statements)) & reader.unsure
-    decimal = found.value is not None and any(map(reader.is_unsure, nodes(found.value)))
+    decimal = script.value is not None and any(map(reader.is_unsure, nodes(script.value)))
     return Script(statements, value, names, stored, decimal)
 
 
@@ -236,16 +236,16 @@ def kept_in_script(binding: bindings.Script) -> KeptInScript:
 
 
 def read_listener(
-    one: bindings.Listener, beside: str = "", decimals: frozenset[str] = frozenset()
+    listener: bindings.Listener, beside: str = "", decimals: frozenset[str] = frozenset()
 ) -> Script:
     """The statements of the script of a listener, in which no engine stores assignments; `beside`
     and `decimals` as in `read_script`. Raises `ConditionError`."""
-    engine = one.engine or "camunda7"
+    engine = listener.engine or "camunda7"
     script = read_script(
-        one.target, one.language,
+        listener.target, listener.language,
         sets=False, engine=engine, beside=beside, decimals=decimals,
     )  # fmt: skip
-    result = dict(one.parameters).get(bindings.LISTENER_RESULT)
+    result = dict(listener.parameters).get(bindings.LISTENER_RESULT)
     if result is None:
         return script
     if script.value is None:
@@ -305,7 +305,7 @@ class _Reader:
         self.after_loops: set[str] = set()
 
     def _pieces(self) -> list[_Piece]:
-        found: list[_Piece] = []
+        pieces: list[_Piece] = []
         at, depth = 0, 0
         while at < len(self.code):
             match = _TOKEN.match(self.code, at)
@@ -322,12 +322,14 @@ class _Reader:
                 depth += 1
             elif match[0] in (")", "]"):
                 depth = max(0, depth - 1)
-            found.append(_Piece(kind, match[0], match.start(), match.end()))
-        return found
+            pieces.append(_Piece(kind, match[0], match.start(), match.end()))
+        return pieces
 
     def script(self) -> Script:
         read = self.block(end=None)
-        if any(isinstance(one, _If) and _returns(one) for one in read) or _has_value(read):
+        if any(
+            isinstance(statement, _If) and _has_return(statement) for statement in read
+        ) or _has_value(read):
             name = _RESULT
             while name in self.code:
                 name += "_"
@@ -341,8 +343,8 @@ class _Reader:
 
     def plain(self, read: list[_Read]) -> Iterator[Statement]:
         """Statements whose branches have no values."""
-        for at, one in enumerate(read):
-            match one:
+        for at, statement in enumerate(read):
+            match statement:
                 case _Return():
                     raise ConditionError("statements after `return` are not supported")
                 case _If(condition, then, otherwise):
@@ -353,17 +355,17 @@ class _Reader:
                 case Throw() | Fail() if at + 1 < len(read):
                     raise ConditionError("statements after `throw` are not supported")
                 case _:
-                    yield one
+                    yield statement
 
     def leaving(self, read: list[_Read], result: str) -> Iterator[Statement]:
         """Statements that leave the value of the script in the variable `result`: what follows an
         `if` that returns goes into the branches which do not."""
-        for at, one in enumerate(read):
+        for at, statement in enumerate(read):
             self.count += 1
             if self.count > _MOST:
                 raise ConditionError("it is too long")
             rest = read[at + 1 :]
-            match one:
+            match statement:
                 case _Return(value):
                     if rest:
                         raise ConditionError("statements after `return` are not supported")
@@ -372,34 +374,34 @@ class _Reader:
                     yield Assign(result, value, local=True)
                 case Throw() | Fail() if rest:
                     raise ConditionError("statements after `throw` are not supported")
-                case _If(condition, then, otherwise) if _returns(one) or not rest:
+                case _If(condition, then, otherwise) if _has_return(statement) or not rest:
                     branches = [
-                        tuple(self.leaving(b if _ends(b) else [*b, *rest], result))
+                        tuple(self.leaving(b if _always_ends(b) else [*b, *rest], result))
                         for b in (then, otherwise)
                     ]
-                    if rest and _ends(then) and _ends(otherwise):
+                    if rest and _always_ends(then) and _always_ends(otherwise):
                         raise ConditionError("statements after `return` are not supported")
                     yield When(condition, branches[0], branches[1])
                     return
                 case _If():
-                    yield from self.plain([one])
+                    yield from self.plain([statement])
                 case _:
-                    yield one
+                    yield statement
 
     def block(self, end: str | None) -> list[_Read]:
         """Statements up to a closing brace, or to the end of the text."""
-        found: list[_Read] = []
+        block: list[_Read] = []
         while True:
             self.skip()
             piece = self.piece()
             if piece is None:
                 if end is not None:
                     raise ConditionError(f"`{end}` expected")
-                return found
+                return block
             if piece.text == end:
                 self.at += 1
-                return found
-            found += self.statement()
+                return block
+            block += self.statement()
 
     def statement(self) -> list[_Read]:
         self.count += 1
@@ -434,13 +436,17 @@ class _Reader:
         if (change := self.change(line)) is not None:
             return change
         if texts[0] in _DECLARES and len(line) > 1 and line[1].kind == "name":
-            parts = _split(line[1:])
+            parts = _split_arguments(line[1:])
             if texts[0] in _TYPES:
                 self.types.update((part[0].text, _TYPES[texts[0]]) for part in parts if part)
                 if texts[0][0].islower():
                     self.primitive.update(part[0].text for part in parts if part)
             leaves = texts[0] == "var" and self.parser is JavaScriptValues
-            return [one for part in parts for one in self.declared_as(part, inner=not leaves)]
+            return [
+                statement
+                for part in parts
+                for statement in self.declared_as(part, inner=not leaves)
+            ]
         if len(line) > 2 and line[0].kind == "name" and texts[1] == "=":
             value = self.tree(line[2:])
             return self.typed(Assign(texts[0], value, local=self.is_local(texts[0])))
@@ -456,9 +462,9 @@ class _Reader:
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariable"]:
             return [self.setting(line)]
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariableLocal"]:
-            one = self.setting(line)
-            self.of_activity.add(one.name)
-            return [one._replace(local=True)]
+            statement = self.setting(line)
+            self.of_activity.add(statement.name)
+            return [statement._replace(local=True)]
         if self.prints(texts):
             return []
         return [Evaluate(self.tree(line))]
@@ -475,10 +481,10 @@ class _Reader:
 
     def names_of(self) -> Names:
         """The variables of the script."""
-        found = (self.by_keyword, self.assigned, self.inner, self.of_activity)
+        names = (self.by_keyword, self.assigned, self.inner, self.of_activity)
         if self.of_activity & (self.by_keyword | self.assigned):
             raise ConditionError("`setVariableLocal` sets a variable with a name of the script")
-        return Names(*map(frozenset, found))
+        return Names(*map(frozenset, names))
 
     def change(self, line: list[_Piece]) -> list[Statement] | None:
         """A change of a part of a value: `a.b = 1`, `a['b'] += 1`, `a.add(1)`, `a << 1`,
@@ -506,7 +512,7 @@ class _Reader:
             or line[0].text in _SCOPES
         ):
             return None
-        called, given = line[opening - 1].text, _split(line[opening + 1 : -1])
+        called, given = line[opening - 1].text, _split_arguments(line[opening + 1 : -1])
         if called in _ADDS and len(given) == 1 and given[0]:
             target = self.parsed(self.text(line[: opening - 2]))
             if not isinstance(target, Variable):
@@ -533,7 +539,7 @@ class _Reader:
         name, *part = path
         added = isinstance(value, Call) and value.operation == methods.APPEND
         changed = path if added else path[:-1]
-        if _inside(changed, self.named_twice):
+        if _is_inside(changed, self.named_twice):
             raise ConditionError(_ALIAS)
         if any(step.isdigit() for step in part):
             raise ConditionError("assignments to list positions are not supported")
@@ -546,15 +552,15 @@ class _Reader:
         local = variable_name(name) in self.declared
         return [
             When(nothing, (Fail(fault),), ()),
-            Assign(name, value, local, tuple(variable_name(one) for one in part)),
+            Assign(name, value, local, tuple(variable_name(entry) for entry in part)),
         ]
 
     def names(self, path: Path, value: Tree, *, kept: bool = False) -> None:
         """Notes which values get another name when a variable, or a part of it, gets this value;
         `kept`: when it is put into a list."""
-        found = set(_handed_on(value))
-        self.named_twice |= found
-        if found and not kept:
+        handed = set(_handed_on(value))
+        self.named_twice |= handed
+        if handed and not kept:
             self.named_twice.add(path)
 
     def each(self) -> Each:
@@ -579,9 +585,9 @@ class _Reader:
         self.named_twice.add((name,))
         self.looped.add(name)
         body = tuple(self.effects(self.body()))
-        made = self.changed[changed:]
+        changes = self.changed[changed:]
         shared = (self.named_twice - begun) | set(variables(values))
-        if any(_inside(path, shared) for path in made):
+        if any(_is_inside(path, shared) for path in changes):
             raise ConditionError(_ALIAS)
         self.looped.discard(name)
         self.after_loops.add(name)
@@ -589,18 +595,18 @@ class _Reader:
 
     def effects(self, read: list[_Read]) -> Iterator[Statement]:
         """Statements of a loop, whose values nobody takes."""
-        for one in read:
-            match one:
+        for statement in read:
+            match statement:
                 case _Return():
                     raise ConditionError("`return` in a loop is not supported")
                 case _If(condition, then, otherwise):
                     yield When(condition, *(tuple(self.effects(b)) for b in (then, otherwise)))
                 case _:
-                    yield one
+                    yield statement
 
     def with_new(self, line: list[_Piece]) -> list[_Piece]:
         """The pieces with literals in place of new empty lists and maps."""
-        found: list[_Piece] = []
+        replaced: list[_Piece] = []
         at = 0
         while at < len(line):
             piece = line[at]
@@ -614,34 +620,34 @@ class _Reader:
                     texts = "[]" if word in _LISTS else "[:]"
                     if word in _MAPS and self.parser is JavaScriptValues:
                         texts = "{}"
-                    found += [piece._replace(kind="op", text=text) for text in texts]
+                    replaced += [piece._replace(kind="op", text=text) for text in texts]
                     at = end + 2
                     continue
-            found.append(piece)
+            replaced.append(piece)
             at += 1
-        return found
+        return replaced
 
-    def typed(self, one: Assign) -> list[Statement]:
+    def typed(self, assign: Assign) -> list[Statement]:
         """An assignment and, if the variable has a declared type that would convert the value, a
         test that it need not. Raises `ConditionError` if the type cuts off a fraction."""
-        self.names((one.name,), one.value)
-        self.note(one.name, one.value)
-        declared = self.types.get(one.name)
-        if declared == "whole" and _is_fraction(one.value):
+        self.names((assign.name,), assign.value)
+        self.note(assign.name, assign.value)
+        declared = self.types.get(assign.name)
+        if declared == "whole" and _is_fraction(assign.value):
             raise ConditionError("a fraction in an integer variable is not supported")
         if declared == "double":
-            self.unsure.add(one.name)
-        if declared is None or _fits_type(one.value, declared):
-            return [one]
-        if one.value == Constant(None) and one.name not in self.primitive:
-            return [one]
-        value = Variable((one.name,))
-        fault = Constant(f"“{one.name}” is {_FAULTS[declared]}")
+            self.unsure.add(assign.name)
+        if declared is None or _fits_type(assign.value, declared):
+            return [assign]
+        if assign.value == Constant(None) and assign.name not in self.primitive:
+            return [assign]
+        value = Variable((assign.name,))
+        fault = Constant(f"“{assign.name}” is {_FAULTS[declared]}")
         other = _has_other_type(value, declared)
-        if one.name not in self.primitive:
+        if assign.name not in self.primitive:
             there = LOOSE.comparison["!="](value, Constant(None))
             other = LOOSE.logic["and"](there, other)
-        return [one, When(other, (Fail(fault),), ())]
+        return [assign, When(other, (Fail(fault),), ())]
 
     def note(self, name: str, value: Tree) -> None:
         """Notes a variable that may hold a decimal of Groovy."""
@@ -669,11 +675,11 @@ class _Reader:
     def declared_as(self, part: list[_Piece], *, inner: bool) -> list[Statement]:
         """A declaration, with a test of its value if it has one; `inner`: it belongs to its
         block."""
-        found = self.declaration(part)
-        self.by_keyword.add(found.name)
+        declaration = self.declaration(part)
+        self.by_keyword.add(declaration.name)
         if inner and self.blocks:
-            self.inner.add(found.name)
-        return self.typed(found) if len(part) > 1 else [found]
+            self.inner.add(declaration.name)
+        return self.typed(declaration) if len(part) > 1 else [declaration]
 
     def declaration(self, part: list[_Piece]) -> Assign:
         """`name` or `name = value` behind the word that declares it."""
@@ -700,7 +706,7 @@ class _Reader:
             raise ConditionError("`setVariable` takes a quoted name and a value")
         if inner[0].kind != "str" or inner[1].text != ",":
             raise ConditionError("`setVariable` takes a quoted name and a value")
-        if len(_split(inner[2:])) > 1:
+        if len(_split_arguments(inner[2:])) > 1:
             raise ConditionError("`setVariable` takes a quoted name and a value")
         name = self.parsed(inner[0].text)
         if not isinstance(name, Constant) or not isinstance(name.value, str) or not name.value:
@@ -719,8 +725,8 @@ class _Reader:
         if len(texts) > 3 and _FAILURE.fullmatch(texts[1].text) and texts[2].text == "(":
             given = texts[3:-1]
             if texts[-1].text == ")" and len(given) < 2 and all(p.kind == "str" for p in given):
-                said = self.parsed(given[0].text) if given else Constant(texts[1].text)
-                return Fail(said)
+                message = self.parsed(given[0].text) if given else Constant(texts[1].text)
+                return Fail(message)
         if (
             len(texts) < 5
             or [p.text for p in texts[:3]] != ["throw", texts[1].text, "("]
@@ -770,9 +776,9 @@ class _Reader:
             return self.statement()
         self.at += 1
         self.blocks += 1
-        found = self.block("}")
+        block = self.block("}")
         self.blocks -= 1
-        return found
+        return block
 
     # -- pieces --------------------------------------------------------------------------------
 
@@ -789,10 +795,10 @@ class _Reader:
 
     def line(self) -> list[_Piece]:
         """A statement: up to a semicolon or the end of the line, which an operator goes beyond."""
-        found: list[_Piece] = []
+        pieces: list[_Piece] = []
         depth = 0
         while (piece := self.piece()) is not None and (depth or piece.text not in (";", "}")):
-            if piece.text == "{" and not (found and found[-1].text in _BEFORE_VALUES):
+            if piece.text == "{" and not (pieces and pieces[-1].text in _BEFORE_VALUES):
                 raise ConditionError("`{` is not supported here")
             depth += (piece.text == "{") - (piece.text == "}")
             if piece.kind == "line" and depth:
@@ -803,14 +809,14 @@ class _Reader:
                 goes_on = following is not None and following.text in (
                     ".", "&&", "||", "?", ":", "+", "*", "/", "==", "!=",
                 )  # fmt: skip
-                open_end = bool(found) and found[-1].kind == "op" and found[-1].text not in ")]"
+                open_end = bool(pieces) and pieces[-1].kind == "op" and pieces[-1].text not in ")]"
                 if not goes_on and not open_end:
                     break
                 self.at += 1
                 continue
-            found.append(piece)
+            pieces.append(piece)
             self.at += 1
-        return found
+        return pieces
 
     def parenthesised(self) -> list[_Piece]:
         self.skip(lines_only=True)
@@ -833,21 +839,21 @@ class _Reader:
             raise ConditionError("a value is expected")
         if any(piece.text == "=" for piece in pieces):
             raise ConditionError("an assignment inside a value is not supported")
-        found = self.parsed(self.text(self.with_new(pieces)))
+        tree = self.parsed(self.text(self.with_new(pieces)))
         gone = self.after_loops - self.looped
-        if gone and any(path[0] in gone for path in variables(found)):
+        if gone and any(path[0] in gone for path in variables(tree)):
             raise ConditionError("a loop variable is not supported after the loop")
-        return found if self.parser is JuelParser else with_members(found)
+        return tree if self.parser is JuelParser else with_members(tree)
 
 
 def _without_type_arguments(line: list[_Piece]) -> list[_Piece]:
     """The pieces without the `<…>` behind a type that begins them or is made `new`."""
-    found: list[_Piece] = []
+    kept: list[_Piece] = []
     at = 0
     while at < len(line):
-        found.append(line[at])
+        kept.append(line[at])
         at += 1
-        typed = found[-1].text in _DECLARES | _LISTS | _MAPS and found[-1].kind == "name"
+        typed = kept[-1].text in _DECLARES | _LISTS | _MAPS and kept[-1].kind == "name"
         if typed and at < len(line) and line[at].text == "<":
             depth = 0
             while at < len(line):
@@ -855,12 +861,12 @@ def _without_type_arguments(line: list[_Piece]) -> list[_Piece]:
                 at += 1
                 if not depth:
                     break
-    return found
+    return kept
 
 
-def _inside(path: Path, shared: Iterable[Path]) -> bool:
+def _is_inside(path: Path, shared: Iterable[Path]) -> bool:
     """Whether what is at a path is one of the shared values, or a part of one."""
-    return any(path[: len(one)] == one for one in shared)
+    return any(path[: len(shared_path)] == shared_path for shared_path in shared)
 
 
 _HANDING_ON = (methods.LIST, methods.MAP, methods.APPEND, methods.ENTRY, methods.SINGLE)
@@ -882,7 +888,7 @@ def _handed_on(value: Tree) -> Iterator[Path]:
 
 def _in_texts(statements: tuple[Statement, ...], value: Tree | None) -> frozenset[str]:
     """Variables that become a part of a text, and those that they are computed from."""
-    found: set[str] = set()
+    names: set[str] = set()
     parts: list[tuple[str, Tree]] = []
     trees = [] if value is None else [value]
     todo = list(statements)
@@ -905,15 +911,15 @@ def _in_texts(statements: tuple[Statement, ...], value: Tree | None) -> frozense
         for node in nodes(tree):
             match node:
                 case Arithmetic() if node.operator == "+" and kind_of(node) == "text":
-                    found.update(s.path[0] for s in node.operands if isinstance(s, Variable))
+                    names.update(s.path[0] for s in node.operands if isinstance(s, Variable))
                 case Call(operation, operands) if operation in TEXTS:
-                    found.update(path[0] for one in operands for path in variables(one))
+                    names.update(path[0] for operand in operands for path in variables(operand))
     while True:
-        before = len(found)
-        computed = [tree for name, tree in parts if name in found and _is_computed(tree)]
-        found.update(path[0] for tree in computed for path in variables(tree))
-        if len(found) == before:
-            return frozenset(found)
+        before = len(names)
+        computed = [tree for name, tree in parts if name in names and _is_computed(tree)]
+        names.update(path[0] for tree in computed for path in variables(tree))
+        if len(names) == before:
+            return frozenset(names)
 
 
 def _is_computed(tree: Tree) -> bool:
@@ -925,22 +931,22 @@ def _sure_texts(
 ) -> Iterator[Statement]:
     """The statements with tests of numbers that become part of a text: a whole double, of a
     variable in `doubles` or computed from fractions, is `5.0` in a text of Java."""
-    for one in statements:
-        match one:
+    for statement in statements:
+        match statement:
             case Assign(name, value, _, ()) if name in names and (
                 name in doubles or _is_computed(value)
             ):
-                said = f"“{name}” is a whole double, which a text in Java has as `5.0`."
+                message = f"“{name}” is a whole double, which a text in Java has as `5.0`."
                 test = _is_whole_double(value, certain=name in doubles)
-                yield When(test, (Fail(Constant(said)),), ())
-                yield one
+                yield When(test, (Fail(Constant(message)),), ())
+                yield statement
             case When(condition, then, otherwise):
                 inner = (tuple(_sure_texts(b, names, doubles)) for b in (then, otherwise))
                 yield When(condition, *inner)
             case Each(name, values, body):
                 yield Each(name, values, tuple(_sure_texts(body, names, doubles)))
             case _:
-                yield one
+                yield statement
 
 
 def _is_whole_double(value: Tree, *, certain: bool) -> Tree:
@@ -951,10 +957,10 @@ def _is_whole_double(value: Tree, *, certain: bool) -> Tree:
     number = STRICT["=="](Call(methods.TYPE, (value,)), Constant("number"))
     zero = STRICT["=="](rest, Constant(0))
     whole = LOOSE.logic["and"](number, zero)
-    if certain or any(isinstance(one, Constant) and type(one.value) is float for one in leaves):
+    if certain or any(isinstance(leaf, Constant) and type(leaf.value) is float for leaf in leaves):
         return whole
     fractions: list[Tree] = []
-    for leaf in dict.fromkeys(one for one in leaves if not isinstance(one, Constant)):
+    for leaf in dict.fromkeys(leaf for leaf in leaves if not isinstance(leaf, Constant)):
         numeric = STRICT["=="](Call(methods.TYPE, (leaf,)), Constant("number"))
         part = LOOSE.arithmetic["%"](leaf, Constant(1))
         fraction = STRICT["!="](part, Constant(0))
@@ -962,8 +968,8 @@ def _is_whole_double(value: Tree, *, certain: bool) -> Tree:
     if not fractions:
         return Constant(False)
     any_fraction = fractions[0]
-    for one in fractions[1:]:
-        any_fraction = LOOSE.logic["or"](any_fraction, one)
+    for further in fractions[1:]:
+        any_fraction = LOOSE.logic["or"](any_fraction, further)
     return LOOSE.logic["and"](any_fraction, whole)
 
 
@@ -976,32 +982,36 @@ def decimals_in(model: Model) -> frozenset[str]:
         for node in scope.nodes
         if isinstance(node, Task) and isinstance(node.binding, bindings.Script)
     ]
-    groovy = [one for one in scripts if "groovy" in (one.language or "").lower() and one.code]
+    groovy = [
+        binding
+        for binding in scripts
+        if "groovy" in (binding.language or "").lower() and binding.code
+    ]
     while True:
-        found = known
-        for one in groovy:
+        decimals = known
+        for binding in groovy:
             try:
                 script = read_script(
-                    one.code or "", one.language,
-                    sets=one.stores, engine=one.by, decimals=found,
+                    binding.code or "", binding.language,
+                    sets=binding.stores, engine=binding.by, decimals=decimals,
                 )  # fmt: skip
             except ConditionError:
                 continue
-            found |= script.decimals
-            found |= {one.result} if one.result and script.is_decimal else frozenset()
-        if found == known:
+            decimals |= script.decimals
+            decimals |= {binding.result} if binding.result and script.is_decimal else frozenset()
+        if decimals == known:
             return known
-        known = found
+        known = decimals
 
 
 def as_value(script: Script) -> Tree:
     """The value of a script that only computes one, with its local variables replaced by their
     values. Raises `ConditionError` for any other script."""
     known: dict[str, Tree] = {}
-    for one in script.statements:
-        if not isinstance(one, Assign) or not one.local or one.part:
+    for statement in script.statements:
+        if not isinstance(statement, Assign) or not statement.local or statement.part:
             raise ConditionError("only scripts that compute a value are supported here")
-        known[one.name] = replace_variables(one.value, known)
+        known[statement.name] = replace_variables(statement.value, known)
     if script.value is None:
         raise ConditionError("only scripts that compute a value are supported here")
     return replace_variables(script.value, known)
@@ -1011,42 +1021,42 @@ def read_nested(text: str) -> Tree:
     """The value of a Camunda 7 parameter, given as JSON (`{"list": […]}`), that is a list or map
     containing lists, maps, scripts or multi-line texts. Raises `ConditionError` for unsupported
     parts."""
-    return _nested(json.loads(text))
+    return _nested_tree(json.loads(text))
 
 
-def _nested(part: Any) -> Tree:
+def _nested_tree(part: Any) -> Tree:
     match part:
         case None:
             return Constant(None)
         case str():
             return read_value(part)
         case {"list": list() as parts}:
-            return Call(methods.LIST, tuple(map(_nested, parts)))
+            return Call(methods.LIST, tuple(map(_nested_tree, parts)))
         case {"map": list() as entries}:
-            found: list[Tree] = []
+            operands: list[Tree] = []
             for key, value in entries:
                 if not key or key in OBJECT_NAMES or "${" in key or "#{" in key:
                     raise ConditionError(f"the key `{key}` is not supported")
-                found += (Constant(key), _nested(value))
-            return Call(methods.MAP, tuple(found))
+                operands += (Constant(key), _nested_tree(value))
+            return Call(methods.MAP, tuple(operands))
         case {"script": str() as code, "language": str() as language} if code.strip():
             return as_value(read_script(code, language, sets=False))
     raise ConditionError("a script in its own file is not supported")
 
 
-def _returns(one: _If) -> bool:
+def _has_return(branch: _If) -> bool:
     """Whether a branch returns."""
     return any(
-        isinstance(inner, _Return) or (isinstance(inner, _If) and _returns(inner))
-        for inner in (*one.then, *one.otherwise)
+        isinstance(inner, _Return) or (isinstance(inner, _If) and _has_return(inner))
+        for inner in (*branch.then, *branch.otherwise)
     )
 
 
-def _ends(read: list[_Read]) -> bool:
+def _always_ends(read: list[_Read]) -> bool:
     """Whether every path through statements returns or throws."""
     last = read[-1] if read else None
     if isinstance(last, _If):
-        return _ends(last.then) and _ends(last.otherwise)
+        return _always_ends(last.then) and _always_ends(last.otherwise)
     return isinstance(last, _Return | Throw | Fail)
 
 
@@ -1094,14 +1104,14 @@ def _is_fraction(value: Tree) -> bool:
     return False
 
 
-def _split(pieces: list[_Piece]) -> list[list[_Piece]]:
+def _split_arguments(pieces: list[_Piece]) -> list[list[_Piece]]:
     """What stands between the commas outside of all parentheses."""
-    found: list[list[_Piece]] = [[]]
+    parts: list[list[_Piece]] = [[]]
     depth = 0
     for piece in pieces:
         depth += (piece.text in _OPENS) - (piece.text in _OPENS.values())
         if piece.text == "," and not depth:
-            found.append([])
+            parts.append([])
         else:
-            found[-1].append(piece)
-    return found
+            parts[-1].append(piece)
+    return parts

@@ -116,8 +116,8 @@ Statement = Assign | Compose | Evaluate | Throw | Fail | When | Each | Decide | 
 def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> Iterator[str]:
     """Variables that may be set, in order; if `local` is set, only those local to the task; if it
     is `None`, both kinds."""
-    for one in statements:
-        match one:
+    for statement in statements:
+        match statement:
             case Assign(name, _, is_local):
                 if local is None or is_local is local:
                     yield name
@@ -132,16 +132,16 @@ def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> 
                 yield from assigned(body, local=local)
             case Decide(_, _, _, is_local):
                 if local is None or is_local is local:
-                    yield from one.names
+                    yield from statement.names
 
 
 def throws(statements: Iterable[Statement]) -> bool:
     """Whether the statements may intentionally end the task with an error."""
     return any(
-        isinstance(one, Throw | Fail)
-        or (isinstance(one, When) and throws((*one.then, *one.otherwise)))
-        or (isinstance(one, Each) and throws(one.body))
-        for one in statements
+        isinstance(statement, Throw | Fail)
+        or (isinstance(statement, When) and throws((*statement.then, *statement.otherwise)))
+        or (isinstance(statement, Each) and throws(statement.body))
+        for statement in statements
     )
 
 
@@ -154,17 +154,17 @@ def handles(statements: Iterable[Statement]) -> bool:
     """Whether the statements may end the task with a process error whose code is computed at run
     time."""
     return any(
-        (isinstance(one, Fail) and one.bpmn)
-        or (isinstance(one, When) and handles((*one.then, *one.otherwise)))
-        or (isinstance(one, Each) and handles(one.body))
-        for one in statements
+        (isinstance(statement, Fail) and statement.bpmn)
+        or (isinstance(statement, When) and handles((*statement.then, *statement.otherwise)))
+        or (isinstance(statement, Each) and handles(statement.body))
+        for statement in statements
     )
 
 
 def thrown_codes(statements: Iterable[Statement]) -> Iterator[str]:
     """Codes of the process errors with which the statements may end the task, in order."""
-    for one in statements:
-        match one:
+    for statement in statements:
+        match statement:
             case Throw(code):
                 yield code
             case When(_, then, otherwise):
@@ -184,48 +184,48 @@ class Needed(NamedTuple):
 def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -> Iterator[Needed]:
     """Paths of the process variables that statements read, in order, with repetitions. `known` are
     names that the task has already set."""
-    for one in statements:
-        match one:
+    for statement in statements:
+        match statement:
             case Assign(name, value, local, part):
-                yield from _paths(value, known)
+                yield from _needed_paths(value, known)
                 if part and not local and name not in known:
                     yield Needed((name,), tested=True)
                 known |= {name}
             case Evaluate(value):
-                yield from _paths(value, known)
+                yield from _needed_paths(value, known)
             case Fail(message):
-                yield from _paths(message, known)
+                yield from _needed_paths(message, known)
             case Throw(_, message) if message is not None:
-                yield from _paths(message, known)
+                yield from _needed_paths(message, known)
             case Compose(name, values):
                 for _, value in values:
-                    yield from _paths(value, known)
+                    yield from _needed_paths(value, known)
                 known |= {name}
             case Until(name, value):
-                yield from _paths(value, known)
+                yield from _needed_paths(value, known)
                 known |= {name}
             case When(condition, then, otherwise):
-                yield from _paths(condition, known)
+                yield from _needed_paths(condition, known)
                 yield from read(then, known)
                 yield from read(otherwise, known)
                 known |= frozenset(assigned(then, local=None)) & frozenset(
                     assigned(otherwise, local=None)
                 )
             case Each(name, values, body):
-                yield from _paths(values, known)
+                yield from _needed_paths(values, known)
                 yield from read(body, known | {name})
             case Decide(decision):
                 for name in decision.variables:
                     if name not in known:
                         yield Needed((name,), name in decision.tested)
-                if one.always:
-                    known |= set(one.names)
+                if statement.always:
+                    known |= set(statement.names)
 
 
 def expressions(statements: Iterable[Statement]) -> Iterator[Tree]:
     """The expressions that statements evaluate, in order, without those of decisions."""
-    for one in statements:
-        match one:
+    for statement in statements:
+        match statement:
             case Assign(_, value) | Evaluate(value) | Fail(value) | Until(_, value):
                 yield value
             case Throw(_, message) if message is not None:
@@ -240,7 +240,7 @@ def expressions(statements: Iterable[Statement]) -> Iterator[Tree]:
                 yield from expressions(body)
 
 
-def _paths(tree: Tree, known: frozenset[str]) -> Iterator[Needed]:
+def _needed_paths(tree: Tree, known: frozenset[str]) -> Iterator[Needed]:
     tested = null_tested([tree])
     for path in variables(tree):
         if path[0] not in known:

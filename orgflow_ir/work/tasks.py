@@ -34,7 +34,7 @@ from orgflow_ir.program.syntax import (
     variables,
 )
 from orgflow_ir.program.syntax import Path as VariablePath
-from orgflow_ir.work.listeners import InOrder, in_order, surrounds
+from orgflow_ir.work.listeners import InOrder, in_order, surrounds_mappings
 from orgflow_ir.work.mappings import language_of, read_value, target_of, variable_name
 from orgflow_ir.work.messages import FIELDS, Message, read_message
 from orgflow_ir.work.operations import GIVEN, CatalogueOperation, read_operation
@@ -42,6 +42,7 @@ from orgflow_ir.work.process_variables import declared_by
 from orgflow_ir.work.requests import CONFIG, Request, read_request
 from orgflow_ir.work.scripts import (
     as_value,
+    decimals_in,
     read_call,
     read_listener,
     read_nested,
@@ -136,10 +137,10 @@ def work_by(
     reading = _Reading(binding, library, task, decimals)
     act = reading.act()
     called = in_order(binding)
-    first, around = list(reading.listeners(called, called.before)), surrounds(called)
+    first, around = list(reading.listeners(called, called.before)), surrounds_mappings(called)
     before = [*first, *reading.inputs()] if around else [*reading.inputs(), *first]
     if act is not None:
-        values = tuple(_computed(act))
+        values = tuple(_computed_parts(act))
         # A request that must not be made twice is prepared before it is sent, so that it can be
         # recognised when it is sent again.
         before += [Compose(SENT, values)] if values or is_keyed(act) else []
@@ -187,22 +188,22 @@ _AFTERWARDS = frozenset(("outputs", "listeners", "result"))
 def mentioned(binding: AnyBinding) -> tuple[str, ...]:
     """Variables that the `${…}` expressions of a binding mention alone, also in calls of methods
     that are not supported: work that somebody else implements receives them."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
 
     def collect(value: object) -> None:
         if isinstance(value, str):
             for inner in _IN_BRACES.findall(_QUOTED.sub("''", value)):
-                found.update(dict.fromkeys(_MENTIONED.findall(inner)))
+                names.update(dict.fromkeys(_MENTIONED.findall(inner)))
         elif isinstance(value, tuple):
-            for one in value:
-                collect(one)
+            for part in value:
+                collect(part)
         elif isinstance(value, Parameter):
             collect(value.text)
 
     for field in dataclasses.fields(binding):
         if field.name not in _AFTERWARDS:
             collect(getattr(binding, field.name))
-    return tuple(name for name in found if name not in _WORDS)
+    return tuple(name for name in names if name not in _WORDS)
 
 
 def only_mapped(binding: AnyBinding) -> bool:
@@ -218,7 +219,7 @@ class MappingRead(NamedTuple):
     path: VariablePath
 
 
-def _evaluated(mappings: Iterable[tuple[str, Tree]]) -> list[Statement]:
+def _as_evaluations(mappings: Iterable[tuple[str, Tree]]) -> list[Statement]:
     return [Evaluate(value) for _, value in mappings]
 
 
@@ -250,14 +251,14 @@ def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
         return
     reading = _Reading(binding, None)
     if isinstance(node, CallActivity):
-        before = _evaluated(reading.of_call(binding.inputs))
-        after = _evaluated(reading.of_call(binding.outputs))
+        before = _as_evaluations(reading.of_call(binding.inputs))
+        after = _as_evaluations(reading.of_call(binding.outputs))
         known = frozenset[str]()
     else:
         before, after = [*reading.inputs()], [*reading.outputs()]
         known = frozenset((*assigned(before, local=None), *declared_by(node, mapped=False)))
         act = reading.act()
-        if _brings(node):
+        if _brings_values(node):
             after = []
         elif isinstance(act, Request):
             known |= {name for name, _ in act.answer}
@@ -265,12 +266,12 @@ def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
             after = []  # what comes back is not known
         if isinstance(binding, Decision):
             known |= {"decisionResult"}
-    found = [MappingRead("input", n.path) for n in read(before) if not n.tested]
-    found += [MappingRead("output", n.path) for n in read(after, known) if not n.tested]
-    yield from dict.fromkeys(found)
+    reads = [MappingRead("input", n.path) for n in read(before) if not n.tested]
+    reads += [MappingRead("output", n.path) for n in read(after, known) if not n.tested]
+    yield from dict.fromkeys(reads)
 
 
-def _brings(node: Task | Event) -> bool:
+def _brings_values(node: Task | Event) -> bool:
     """Whether somebody brings what the output mapping of an element reads: who sends a message or
     an error, or fills in a form, which asks for what its mapping reads where the model defines no
     fields."""
@@ -293,8 +294,8 @@ def is_keyed(act: Act) -> bool:
 def sent(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
     """All values that are sent, each with its path in the composed object."""
     if isinstance(act, Message):
-        found = ((name, getattr(act, name)) for name in FIELDS)
-        yield from (((name,), tree) for name, tree in found if tree is not None)
+        parts = ((name, getattr(act, name)) for name in FIELDS)
+        yield from (((name,), tree) for name, tree in parts if tree is not None)
         return
     if isinstance(act, CatalogueOperation):
         yield from (((GIVEN, path), tree) for path, tree in act.inputs)
@@ -313,7 +314,7 @@ def sent(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
         yield ("body",), act.body
 
 
-def _computed(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
+def _computed_parts(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
     """What of it shows in a run only."""
     for path, tree in sent(act):
         if not (isinstance(tree, Constant) and isinstance(tree.value, str)):
@@ -341,23 +342,44 @@ def library_for(task: Task, ctx: PassContext) -> DecisionLibrary | None:
     return library.near(file) if library is not None and file else library
 
 
+def read_task_work(task: Task, ctx: PassContext) -> Work:
+    """The computation of a task of the compiled model: with the decisions that it may refer to, and
+    the decimals that scripts of the model may set."""
+    if task.binding is None:
+        return Work()
+    # Files are read for a model that refers to a decision, once.
+    library = library_for(task, ctx) if isinstance(task.binding, Decision) else None
+    return work_of(task, library, _read_decimals(task.binding, ctx))
+
+
+def _read_decimals(binding: AnyBinding, ctx: PassContext) -> frozenset[str]:
+    """Variables that may hold a decimal of Groovy when code of a binding reads them."""
+    languages = [listener.language for listener in binding.listeners]
+    languages += [binding.language] if isinstance(binding, Script) else []
+    is_groovy = any("groovy" in (language or "").lower() for language in languages)
+    if ctx.source is None or not is_groovy:
+        return frozenset()
+    decimals: frozenset[str] = ctx.analysis(decimals_in, ctx.source)
+    return decimals
+
+
 def _in_scope(statements: Iterable[Statement], locals_: frozenset[str]) -> Iterator[Statement]:
     """The same statements, where what is known in the task only stays there."""
-    for one in statements:
-        match one:
+    for statement in statements:
+        match statement:
             case Assign(name, _, False) if name in locals_:
-                yield one._replace(local=True)
+                yield statement._replace(local=True)
             case When(_, then, otherwise):
-                yield one._replace(
+                yield statement._replace(
                     then=tuple(_in_scope(then, locals_)),
                     otherwise=tuple(_in_scope(otherwise, locals_)),
                 )
             case Each(_, _, body):
-                yield one._replace(body=tuple(_in_scope(body, locals_)))
+                yield statement._replace(body=tuple(_in_scope(body, locals_)))
             case Decide(_, result, _, False) if result in locals_:
-                yield one._replace(local=True)
+                yield statement._replace(local=True)
             case _:
-                yield one
+                yield statement
 
 
 class _Reading:
@@ -401,65 +423,78 @@ class _Reading:
     def parameters(
         self, parameters: Iterable[Parameter], what: str, *, local: bool
     ) -> Iterator[Statement]:
-        for one in parameters:
+        for parameter in parameters:
             try:
-                if one.language == "nested":
-                    value = read_nested(one.text)
-                elif one.language and one.language not in ("feel", "variable", "list", "map"):
-                    value = as_value(read_script(one.text, one.language, sets=False))
+                if parameter.language == "nested":
+                    value = read_nested(parameter.text)
+                elif parameter.language and parameter.language not in (
+                    "feel",
+                    "variable",
+                    "list",
+                    "map",
+                ):
+                    value = as_value(read_script(parameter.text, parameter.language, sets=False))
                 else:
-                    language = one.language or language_of(one.text, _vendor(self.binding))
-                    value = read_value(one.text, language)
+                    language = parameter.language or language_of(
+                        parameter.text, _find_vendor(self.binding)
+                    )
+                    value = read_value(parameter.text, language)
                 # Of Camunda 8's targets each point begins an entry.
-                parts = one.language == "feel" or _vendor(self.binding) == "zeebe"
-                name, part = target_of(one.name, parts=parts)
+                parts = parameter.language == "feel" or _find_vendor(self.binding) == "zeebe"
+                name, part = target_of(parameter.name, parts=parts)
                 yield Assign(name, value, local, part)
             except ConditionError as error:
-                self.unread.append(Unread(f"{what} `{one.name}`", one.text, str(error)))
+                self.unread.append(Unread(f"{what} `{parameter.name}`", parameter.text, str(error)))
 
     def of_call(self, parameters: Iterable[Parameter]) -> Iterator[tuple[str, Tree]]:
         """Mappings of a call: what becomes of which variable. A name stands for the variable, and
         no other mapping of the call is seen by one."""
         known: set[str] = set()
-        for one in parameters:
-            taken = variable_in(one)
-            if taken is None and one.language != "constant":
-                for read in self.parameters([one], "mapping", local=True):
+        for parameter in parameters:
+            taken = variable_in(parameter)
+            if taken is None and parameter.language != "constant":
+                for read in self.parameters([parameter], "mapping", local=True):
                     assert isinstance(read, Assign)
                     again = sorted(known & {path[0] for path in variables(read.value)})
-                    if one.language == "feel" and again:  # Camunda 8 takes them one by one
+                    if parameter.language == "feel" and again:  # Camunda 8 takes them one by one
                         reason = f"it reads `{again[0]}`, which an earlier mapping sets"
-                        self.unread.append(Unread(f"mapping `{one.name}`", one.text, reason))
+                        self.unread.append(
+                            Unread(f"mapping `{parameter.name}`", parameter.text, reason)
+                        )
                         continue
                     if read.part:
-                        reason = f"`{one.name}` is a part of a variable"
-                        self.unread.append(Unread(f"mapping `{one.name}`", one.text, reason))
+                        reason = f"`{parameter.name}` is a part of a variable"
+                        self.unread.append(
+                            Unread(f"mapping `{parameter.name}`", parameter.text, reason)
+                        )
                         continue
                     yield read.name, read.value
             else:
-                value = Constant(one.text) if taken is None else Variable((taken,))
+                value = Constant(parameter.text) if taken is None else Variable((taken,))
                 try:
-                    yield variable_name(one.name), value
+                    yield variable_name(parameter.name), value
                 except ConditionError as error:
-                    self.unread.append(Unread(f"mapping `{one.name}`", one.text, str(error)))
-            known.add(one.name)
+                    self.unread.append(
+                        Unread(f"mapping `{parameter.name}`", parameter.text, str(error))
+                    )
+            known.add(parameter.name)
 
     def listeners(self, called: InOrder, listeners: Iterable[Listener]) -> Iterator[Statement]:
-        for one in listeners:
-            if one.by not in _CODE:
+        for listener in listeners:
+            if listener.by not in _CODE:
                 continue
-            condition = called.condition(one)
+            condition = called.condition(listener)
             if condition is None:
-                yield from self.listener(one)
+                yield from self.listener(listener)
             else:
-                yield When(condition, tuple(self.listener(one)), ())
+                yield When(condition, tuple(self.listener(listener)), ())
 
     def beside(self, code: str) -> str:
         """The texts of the task beside a script of it, with the names of variables."""
         binding = self.binding
         mappings = (part for p in (*binding.inputs, *binding.outputs) for part in (p.name, p.text))
         settings = (part for pair in binding.parameters for part in pair)
-        others = (one.target for one in binding.listeners if one.target != code)
+        others = (listener.target for listener in binding.listeners if listener.target != code)
         own = binding.code if isinstance(binding, Script) and binding.code != code else ""
         texts = (*mappings, *settings, *others, own or "", binding.result or "")
         return "\n".join(texts)
@@ -470,16 +505,16 @@ class _Reading:
         if "setVariableLocal(" in code and not (self.binding.inputs or self.binding.outputs):
             raise ConditionError("`setVariableLocal` sets a variable of the scope around the task")
 
-    def listener(self, one: Listener) -> Iterator[Statement]:
+    def listener(self, listener: Listener) -> Iterator[Statement]:
         try:
-            self.check_scope(one.target)
-            if one.by == "script":
-                script = read_listener(one, self.beside(one.target), self.decimals)
+            self.check_scope(listener.target)
+            if listener.by == "script":
+                script = read_listener(listener, self.beside(listener.target), self.decimals)
             else:
-                script = read_call(one.target)
+                script = read_call(listener.target)
             yield from script.statements
         except ConditionError as error:
-            self.unread.append(Unread("listener", one.target, str(error)))
+            self.unread.append(Unread("listener", listener.target, str(error)))
 
     def act(self) -> Act | None:
         """The request, mail or operation that the binding is about."""
@@ -508,13 +543,13 @@ class _Reading:
                 try:
                     self.check_scope(target)
                     script = read_call(target)
-                    found = list(script.statements)
+                    statements = list(script.statements)
                     if script.value is not None:
-                        found += _result(binding.result, script.value)
+                        statements += _set_result(binding.result, script.value)
                 except ConditionError as error:
                     self.unread.append(Unread("expression", target, str(error)))
                     return None
-                return found
+                return statements
             case Form() | Worker():
                 return None
         return None
@@ -531,15 +566,15 @@ class _Reading:
                 sets=binding.stores, engine=binding.by, beside=self.beside(binding.code),
                 decimals=self.decimals,
             )  # fmt: skip
-            found = list(script.statements)
+            statements = list(script.statements)
             if script.value is not None:
-                found += _result(binding.result, script.value)
+                statements += _set_result(binding.result, script.value)
             elif binding.result:
                 raise ConditionError("its value is not its last line")
         except ConditionError as error:
             self.unread.append(Unread("script", binding.code, str(error)))
             return None
-        return found
+        return statements
 
     def decision(self, binding: Decision) -> list[Statement] | None:
         reference = binding.decision
@@ -550,26 +585,26 @@ class _Reading:
             self.unread.append(Unread("decision", reference, "it is only known at run time"))
             return None
         try:
-            found = self.library.find(reference) if self.library is not None else None
-            if found is None:
+            decision = self.library.find(reference) if self.library is not None else None
+            if decision is None:
                 raise Unusable(self.looked_for(reference))
             mapping = binding.mapping or "value"
-            one = found.hits == "value" or len(found.outputs) == 1
-            if mapping in ("singleEntry", "collectEntries") and not one:
-                raise Unusable(f"`{mapping}` needs one output, and it has {len(found.outputs)}")
+            is_single = decision.hits == "value" or len(decision.outputs) == 1
+            if mapping in ("singleEntry", "collectEntries") and not is_single:
+                raise Unusable(f"`{mapping}` needs one output, and it has {len(decision.outputs)}")
             result = binding.result or ""
             local = False
-            if mapping == "variables" and found.hits != "several" and "" in found.outputs:
+            if mapping == "variables" and decision.hits != "several" and "" in decision.outputs:
                 raise Unusable("an output without a name cannot become a variable")
             if not result:
                 result = reference if mapping == "variables" else "decisionResult"
                 local = mapping != "variables"
-            for name in (result, *(found.outputs if mapping == "variables" else ())):
+            for name in (result, *(decision.outputs if mapping == "variables" else ())):
                 variable_name(name)
         except (Unusable, ConditionError) as error:
             self.unread.append(Unread("decision", reference, str(error)))
             return None
-        return [Decide(found, result, mapping, local)]
+        return [Decide(decision, result, mapping, local)]
 
     def looked_for(self, reference: str) -> str:
         """What was looked for, and where."""
@@ -585,7 +620,7 @@ class _Reading:
         return "; ".join((f"{there} with the id or name `{reference}`", *broken))
 
 
-def _vendor(binding: AnyBinding) -> str | None:
+def _find_vendor(binding: AnyBinding) -> str | None:
     """Whose texts the parameters of a binding are; empty where only their languages say it."""
     if isinstance(binding, Http | Mail):
         return binding.by
@@ -594,5 +629,5 @@ def _vendor(binding: AnyBinding) -> str | None:
     return "zeebe" if feel or (isinstance(binding, Worker) and binding.by == "job") else ""
 
 
-def _result(name: str | None, value: Tree) -> list[Statement]:
+def _set_result(name: str | None, value: Tree) -> list[Statement]:
     return [Assign(variable_name(name), value)] if name else [Evaluate(value)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import EventDefinition, Expression
 from orgflow_ir.model.timer_values import Computed, Cron, first_of
 from orgflow_ir.program.syntax import ConditionError, Constant, Tree
@@ -25,15 +26,13 @@ def waiting_until(definition: EventDefinition) -> Work:
         return Work()
     expression = definition.expression
     assert expression is not None
-    return Work(before=(Until(UNTIL, _value(expression)),))
+    return Work(before=(Until(UNTIL, _read_time(expression)),))
 
 
 def holding(definition: EventDefinition, otherwise: str) -> Work | None:
     """The statements of an event that continues if its condition holds and otherwise fails with a
     message, which is equivalent to waiting if nothing else in the process is active; `None` if the
     condition is not code."""
-    from orgflow_ir.languages.recognise import read_condition
-
     if definition.expression is None:
         return None
     try:
@@ -45,7 +44,7 @@ def holding(definition: EventDefinition, otherwise: str) -> Work | None:
     return Work(steps=(When(tree, (), (Fail(Constant(otherwise)),)),))
 
 
-def _value(expression: Expression) -> Tree:
+def _read_time(expression: Expression) -> Tree:
     text = expression.text.strip()
     if text.startswith("="):
         language: str | None = "feel"  # in a timer nothing else begins so

@@ -25,7 +25,7 @@ from orgflow_ir.model.bindings import Field as FormField
 from orgflow_ir.model.bindings import Form, Parameter, Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.evaluation_guards import Need, list_needs, null_tested
-from orgflow_ir.work.gateway_decisions import DecisionConventions, decide
+from orgflow_ir.work.gateway_decisions import DecisionConventions, read_decisions
 from orgflow_ir.work.process_variables import Read, Variables
 
 SCENARIOS = {s.name: s for s in scenarios()}
@@ -176,7 +176,7 @@ def test_a_label_decision_in_a_loop_asks_again(engine: LocalEngine) -> None:
 def variables_of(made: Model) -> Variables:
     scope = made.processes[0]
     graph = ControlFlow(scope)
-    return Variables(graph, decide(scope, graph, DecisionConventions()), PassContext())
+    return Variables(graph, read_decisions(scope, graph, DecisionConventions()), PassContext())
 
 
 def test_readers_and_setters() -> None:
