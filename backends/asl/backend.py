@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.asl import rules
 from orgflow.backends.asl.compiled_process import CompiledProcess
-from orgflow.backends.asl.definition_check import problems
+from orgflow.backends.asl.definition_check import list_problems
 from orgflow.backends.asl.emit import emit_process
-from orgflow.backends.asl.format import dumps
-from orgflow.backends.asl.source_map import parts
+from orgflow.backends.asl.format import dump_definition
+from orgflow.backends.asl.source_map import list_parts
 from orgflow.backends.asl.target import ASL_TARGET
 
 from orgflow_ir.facts import keep
@@ -43,6 +43,13 @@ class AslBackend(Backend):
     def target(self) -> TargetSpec:
         return ASL_TARGET
 
+    def meaning(self, model: Model) -> Model:
+        """See `Backend`: listeners and mappings of events and sub-processes are tasks."""
+        from orgflow_ir.lowering.listeners import listeners_as_steps
+        from orgflow_ir.lowering.mappings import mappings_as_steps
+
+        return listeners_as_steps(mappings_as_steps(model), model)
+
     def engines(self) -> EngineProvider:
         """moto's interpreter of the language, in process; nothing is sent to AWS."""
         from orgflow.backends.asl.provider import MotoEngines
@@ -55,7 +62,7 @@ class AslBackend(Backend):
         emissions = emit_machines(model, ctx)
         if emissions is None:
             return Emitted((), SourceMap(model, tuple))
-        texts = [dumps(compiled.definition) for compiled in emissions]
+        texts = [dump_definition(compiled.definition) for compiled in emissions]
         for compiled, text in zip(emissions, texts, strict=True):
             size = len(text.encode("utf-8", "surrogatepass"))
             if size > MAX_BYTES:
@@ -78,19 +85,19 @@ class AslBackend(Backend):
             names[f"{name}.asl.json"] = compiled
         return Emitted(
             tuple(Artifact(path, text) for path, text in zip(names, texts, strict=True)),
-            SourceMap(model, lambda: parts(names)),
+            SourceMap(model, lambda: list_parts(names)),
             {compiled.graph.process.id: compiled for compiled in emissions},
         )
 
 
 def emit_machines(model: Model, ctx: PassContext) -> list[CompiledProcess] | None:
     """The state machine of each process with executable content; `None` after OF912."""
-    model = keep(model, "the comments of states", ctx, lanes=True)
+    model = keep(model, "the comments of states", ctx, lanes=True, listeners=True)
     emissions = []
     faulty = False
     for process in executable_processes(model):
         compiled = emit_process(model, process, ctx)
-        for problem in problems(compiled.definition):
+        for problem in list_problems(compiled.definition):
             faulty = True
             ctx.emit(
                 rules.FaultyStateMachine,

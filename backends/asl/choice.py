@@ -71,34 +71,36 @@ def check_sayable(tree: Tree) -> None:
 
 def is_value(path: str, value: str) -> Rule:
     """Whether the value at `path` is the text `value`."""
-    return _and(present(path), {"Variable": path, "StringEquals": value})
+    return _join_rules(is_present(path), {"Variable": path, "StringEquals": value})
 
 
 def is_true(path: str) -> Rule:
     """Whether `true` stands at `path`."""
-    return _and(present(path), {"Variable": path, "BooleanEquals": True})
+    return _join_rules(is_present(path), {"Variable": path, "BooleanEquals": True})
 
 
 def any_of(rules: Sequence[Rule]) -> Rule:
     """Whether one of the rules holds; never without rules."""
     if not rules:
-        return _constant(False)
+        return _constant_rule(False)
     return rules[0] if len(rules) == 1 else {"Or": list(rules)}
 
 
 def all_of(rules: Sequence[Rule]) -> Rule:
     """Whether every one of the rules holds."""
-    return rules[0] if len(rules) == 1 else _and(*rules)
+    return rules[0] if len(rules) == 1 else _join_rules(*rules)
 
 
-def equal(a: str, b: str) -> Rule:
+def equal_paths(a: str, b: str) -> Rule:
     """Whether two existing values at paths are the same text, number, boolean or null; a Choice
     state cannot compare lists and objects."""
-    null = _and({"Variable": a, "IsNull": True}, {"Variable": b, "IsNull": True})
-    return any_of([null, *(_same("==", a, b, kind) for kind in ("Numeric", "String", "Boolean"))])
+    null = _join_rules({"Variable": a, "IsNull": True}, {"Variable": b, "IsNull": True})
+    return any_of(
+        [null, *(_compare_typed("==", a, b, kind) for kind in ("Numeric", "String", "Boolean"))]
+    )
 
 
-def negated(rule: Rule) -> Rule:
+def negate_rule(rule: Rule) -> Rule:
     """Whether the rule does not hold."""
     return rule["Not"] if set(rule) == {"Not"} else {"Not": rule}
 
@@ -115,47 +117,49 @@ def to_rule(tree: Tree, reader: Reader, holds: Test | None = None) -> Rule:
     """
     match tree:
         case Constant(value) if isinstance(value, bool):
-            return _constant(value)
+            return _constant_rule(value)
         case Not():
-            return negated(to_rule(tree.operand, reader, _TRUTHS[tree.operation.name]))
+            return negate_rule(to_rule(tree.operand, reader, _TRUTHS[tree.operation.name]))
         case Call(methods.IS_TRUE, (Variable(path),)):
-            return _located(reader(path), _true_in_juel)
+            return _test_nearest(reader(path), _true_in_juel)
         case Variable(path):
             if tree.reading is readings.FLAG:
-                return _located(reader(path), _true_in_juel)
-            return _located(reader(path), holds or _truthy)
+                return _test_nearest(reader(path), _true_in_juel)
+            return _test_nearest(reader(path), holds or _is_truthy)
         case Logical():
             word = "And" if tree.operator == "and" else "Or"
             inner = _TRUTHS[tree.operation.name]
             return {word: [to_rule(side, reader, inner) for side in tree.operands]}
         case Comparison():
-            return _comparison(tree, reader)
+            return _comparison_rule(tree, reader)
         case Arithmetic():
             raise ConditionError("a Choice state cannot compute")
         case Empty(_, (Variable(path),)):
-            return _located(reader(path), _empty)
+            return _test_nearest(reader(path), _is_empty)
         case Exact(body):
-            return to_rule(_plain(body), reader)
+            return to_rule(_to_shared(body), reader)
         case Constant() | Apply() | Structure():
             raise ConditionError("a Choice state has no such test")
         case _:
             assert_never(tree)
 
 
-def untold(path: str) -> Rule:
+def is_untestable(path: str) -> Rule:
     """Whether `path` has an empty list or any object: a Choice state cannot distinguish them, so
     their emptiness is unknown."""
     scalars = ("IsNull", "IsString", "IsNumeric", "IsBoolean")
     tests = ({"Variable": path, test: True} for test in scalars)
-    return _and(present(path), negated(any_of(list(tests))), negated(present(f"{path}[0]")))
+    return _join_rules(
+        is_present(path), negate_rule(any_of(list(tests))), negate_rule(is_present(f"{path}[0]"))
+    )
 
 
-def _empty(path: str) -> Rule:
-    text = _and(present(path), {"Variable": path, "StringEquals": ""})
-    return any_of([_absent(path), text])
+def _is_empty(path: str) -> Rule:
+    text = _join_rules(is_present(path), {"Variable": path, "StringEquals": ""})
+    return any_of([_is_absent(path), text])
 
 
-def _plain(tree: Tree) -> Tree:
+def _to_shared(tree: Tree) -> Tree:
     """A test over exact values as one over values of JSON, where it is one: comparisons, and tests
     whether something is defined. Raises `ConditionError`."""
     from orgflow_ir.program import structures  # of few conditions
@@ -164,7 +168,7 @@ def _plain(tree: Tree) -> Tree:
         case Variable():
             return tree
         case structures.Path(base, name):
-            inner = _plain(base)
+            inner = _to_shared(base)
             if isinstance(inner, Variable):
                 return Variable((*inner.path, name))
         case Constant(Decimal() as number):
@@ -172,22 +176,22 @@ def _plain(tree: Tree) -> Tree:
         case Constant():
             return tree
         case Comparison() | Logical():
-            return tree.operation(*map(_plain, tree.operands))
+            return tree.operation(*map(_to_shared, tree.operands))
         case structures.FunctionCall(
             Variable(("not",)), (Comparison(_, (_, Constant(None))) as test,)
         ):
-            return FEEL.negation(_plain(test))  # the others may be null, which `not` keeps
+            return FEEL.negation(_to_shared(test))  # the others may be null, which `not` keeps
     raise ConditionError("a Choice state has no such test")
 
 
-def _comparison(tree: Comparison, reader: Reader) -> Rule:
-    left, right = _folded(tree.left), _folded(tree.right)
+def _comparison_rule(tree: Comparison, reader: Reader) -> Rule:
+    left, right = _fold_operand(tree.left), _fold_operand(tree.right)
     if tree.operator == "!=":
-        return negated(_compared("==", left, right, tree, reader))
-    return _compared(tree.operator, left, right, tree, reader)
+        return negate_rule(_compare_operands("==", left, right, tree, reader))
+    return _compare_operands(tree.operator, left, right, tree, reader)
 
 
-def _compared(
+def _compare_operands(
     op: ComparisonOperator,
     left: Constant | Variable,
     right: Constant | Variable,
@@ -195,21 +199,22 @@ def _compared(
     reader: Reader,
 ) -> Rule:
     if isinstance(left, Variable) and isinstance(right, Variable):
-        return _located(
-            reader(left.path), lambda a: _located(reader(right.path), lambda b: _paths(op, a, b))
+        return _test_nearest(
+            reader(left.path),
+            lambda a: _test_nearest(reader(right.path), lambda b: _compare_paths(op, a, b)),
         )
     if isinstance(left, Variable):
         assert isinstance(right, Constant)
-        return _located(reader(left.path), lambda path: _constant_test(op, path, right))
+        return _test_nearest(reader(left.path), lambda path: _constant_test(op, path, right))
     if isinstance(right, Variable):
         swapped = _SWAPPED.get(op, op)
-        return _located(reader(right.path), lambda path: _constant_test(swapped, path, left))
+        return _test_nearest(reader(right.path), lambda path: _constant_test(swapped, path, left))
     value = evaluate(tree.operation(left, right), {})
     # For `!=`, the caller negates whether the constants are equal.
-    return _constant(is_truthy(value) if op == tree.operator else value is False)
+    return _constant_rule(is_truthy(value) if op == tree.operator else value is False)
 
 
-def _folded(tree: Tree) -> Constant | Variable:
+def _fold_operand(tree: Tree) -> Constant | Variable:
     """A variable or a constant. Raises `ConditionError` for what would have to be computed."""
     if isinstance(tree, Negative) and isinstance(tree.operand, Constant):
         value = tree.operand.value
@@ -225,27 +230,29 @@ def _constant_test(op: ComparisonOperator, path: str, constant: Constant) -> Rul
     if value is None:
         if op != "==":
             raise ConditionError("null is neither less nor greater")
-        return _absent(path)
+        return _is_absent(path)
     word = {bool: "Boolean", str: "String"}.get(type(value), "Numeric")
     if op == "==":
-        return _and(present(path), {"Variable": path, f"{word}Equals": value})
+        return _join_rules(is_present(path), {"Variable": path, f"{word}Equals": value})
     if isinstance(value, bool):
         raise ConditionError("a truth value is neither less nor greater")
-    return _and(present(path), {"Variable": path, f"{word}{_WORDS[op]}": value})
+    return _join_rules(is_present(path), {"Variable": path, f"{word}{_WORDS[op]}": value})
 
 
-def _paths(op: ComparisonOperator, a: str, b: str) -> Rule:
+def _compare_paths(op: ComparisonOperator, a: str, b: str) -> Rule:
     """Two variables compared: of which type they are shows only in the execution."""
     kinds = ("Numeric", "String", "Boolean") if op == "==" else ("Numeric", "String")
-    rules = [_and(present(a), present(b), _same(op, a, b, kind)) for kind in kinds]
+    rules = [
+        _join_rules(is_present(a), is_present(b), _compare_typed(op, a, b, kind)) for kind in kinds
+    ]
     if op == "==":
-        rules.append(_and(_absent(a), _absent(b)))
+        rules.append(_join_rules(_is_absent(a), _is_absent(b)))
     return any_of(rules)
 
 
-def _same(op: ComparisonOperator, a: str, b: str, kind: str) -> Rule:
+def _compare_typed(op: ComparisonOperator, a: str, b: str, kind: str) -> Rule:
     word = "Equals" if op == "==" else _WORDS[op]
-    return _and(
+    return _join_rules(
         {"Variable": a, f"Is{kind}": True},
         {"Variable": b, f"Is{kind}": True},
         {"Variable": a, f"{kind}{word}Path": b},
@@ -255,58 +262,62 @@ def _same(op: ComparisonOperator, a: str, b: str, kind: str) -> Rule:
 def _true_in_juel(path: str) -> Rule:
     """Whether a value is true in JUEL, where the text `true` is."""
     texts = ({"Variable": path, "StringEquals": text} for text in ("true", "True", "TRUE"))
-    return _and(present(path), any_of([{"Variable": path, "BooleanEquals": True}, *texts]))
+    return _join_rules(
+        is_present(path), any_of([{"Variable": path, "BooleanEquals": True}, *texts])
+    )
 
 
 def no_truth(path: str, *, texts: bool) -> Rule:
     """Whether a value is not a truth value: `texts` are truth values in JUEL."""
     tests = ["IsNull", "IsBoolean", *(["IsString"] if texts else [])]
-    return _and(present(path), negated(any_of([{"Variable": path, test: True} for test in tests])))
+    return _join_rules(
+        is_present(path), negate_rule(any_of([{"Variable": path, test: True} for test in tests]))
+    )
 
 
-def _truthy(path: str) -> Rule:
+def _is_truthy(path: str) -> Rule:
     tests: tuple[tuple[str, object], ...] = (
         ("BooleanEquals", False),
         ("NumericEquals", 0),
         ("StringEquals", ""),
     )
-    return negated(any_of([_absent(path), *({"Variable": path, k: v} for k, v in tests)]))
+    return negate_rule(any_of([_is_absent(path), *({"Variable": path, k: v} for k, v in tests)]))
 
 
 _TRUTHS: Mapping[str, Test] = {
     f"{language} {operator}": test
     for language, test in (
-        ("juel", _true_in_juel), ("typed", is_true), ("feel", is_true), ("js", _truthy),
-        ("java", _truthy), ("python", _truthy),
+        ("juel", _true_in_juel), ("typed", is_true), ("feel", is_true), ("js", _is_truthy),
+        ("java", _is_truthy), ("python", _is_truthy),
     )
     for operator in ("not", "and", "or")
 }  # fmt: skip
 """The rule by which a variable is true as an operand of logic, by the operation."""
 
 
-def _located(places: Sequence[Place], test: Callable[[str], Rule]) -> Rule:
+def _test_nearest(places: Sequence[Place], test: Callable[[str], Rule]) -> Rule:
     """The test at the nearest source that has the variable, else at the last one."""
     rule = test(places[-1].path)
     for place in reversed(places[:-1]):
-        has = present(place.root)
-        rule = {"Or": [_and(has, test(place.path)), _and(negated(has), rule)]}
+        has = is_present(place.root)
+        rule = {"Or": [_join_rules(has, test(place.path)), _join_rules(negate_rule(has), rule)]}
     return rule
 
 
-def present(path: str) -> Rule:
+def is_present(path: str) -> Rule:
     """Whether `path` has any value, including null."""
     return {"Variable": path, "IsPresent": True}
 
 
-def _absent(path: str) -> Rule:
-    return {"Or": [negated(present(path)), {"Variable": path, "IsNull": True}]}
+def _is_absent(path: str) -> Rule:
+    return {"Or": [negate_rule(is_present(path)), {"Variable": path, "IsNull": True}]}
 
 
-def _constant(value: bool) -> Rule:
+def _constant_rule(value: bool) -> Rule:
     return {"Variable": TOKEN, "IsPresent": value}
 
 
-def _and(*rules: Rule) -> Rule:
+def _join_rules(*rules: Rule) -> Rule:
     flat: list[Rule] = []
     for rule in rules:
         flat += rule["And"] if set(rule) == {"And"} else [rule]

@@ -33,6 +33,7 @@ from orgflow_ir.work.gateway_decisions import Decision
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.compiled_process import CompiledProcess
+    from orgflow.backends.asl.task_work import TaskWork
 
 CALLBACK = "arn:aws:states:::events:putEvents.waitForTaskToken"
 """Puts an event with a task token on the default bus and waits for the return of the token. The
@@ -70,38 +71,60 @@ class Leaves:
             case Event():
                 return self._event(node)
             case CallActivity() | SubProcess() | Gateway() | Opaque():
-                return {"Type": "Pass", "Comment": gaps.comment(node)}
+                return {"Type": "Pass", "Comment": gaps.state_comment(node)}
             case _:
                 assert_never(node)
 
     # -- tasks ---------------------------------------------------------------------------------
 
     def _task(self, task: Task) -> State:
-        said = " ".join(
-            p for p in (gaps.sets(self.setters.get(task.id, [])), self._kept(task)) if p
+        content = " ".join(
+            p for p in (gaps.describe_result(self.setters.get(task.id, [])), self._kept(task)) if p
         )
-        if self.answered(task):
-            state = self._callback(task, said)
+        work = self.s.works.get(task.id)
+        if work is not None or self.answered(task):
+            state = self._callback(task, content) if work is None else self._do(task, work, content)
             if task.id in self.limits:
                 state["TimeoutSeconds"] = self.limits[task.id]
             return state
         gaps.complete_task(task, self.defaults, self.ctx)
         kind = "" if task.task_type == "abstract" else f"{task.task_type.replace('-', ' ')} "
         words = f"Placeholder for a {kind}task: replace it with the Task state that does the work."
-        return self._placeholder(task, gaps.comment(task, words, said))
+        return self._placeholder(task, gaps.state_comment(task, words, content))
+
+    def _do(self, node: Task | Event, work: TaskWork, content: str) -> State:
+        """The state that does the work which the model states: it computes it, calls a function,
+        or waits for a person."""
+        from orgflow.backends.asl import work_states  # of models that state work
+
+        if work.doer == "state":
+            comment = gaps.state_comment(node, "Computes the work of the task.")
+            return work_states.computing_state(self.s, node.id, work, comment)
+        contract = (*work_states.describe_contract(work), *([content] if content else []))
+        if work.doer == "function":
+            gaps.complete_function(node, work, self.defaults, self.ctx)
+            comment = gaps.state_comment(node, " ".join(contract))
+            return work_states.calling_state(self.s, node, work, comment)
+        gaps.complete_answer(node, work, self.ctx)
+        form = work_states.form_contract(self.s, node) if isinstance(node, Task) else {}
+        state = self._callback(node, " ".join(contract), {"form": form} if form else {})
+        return work_states.asking_state(self.s, node, work, state) if work.maps else state
 
     def _kept(self, task: Task) -> str:
         """Which variables the result of a task may set."""
         names = self.s.variables.set_by(task.id, self.s.scope_of[task.id])
-        found = [n for n in self.s.variables.names if n in names]
-        if not found:
+        ordered = [n for n in self.s.variables.names if n in names]
+        if not ordered:
             return ""
-        if len(found) == 1:
-            return f"The field {found[0]} of its result sets the variable of that name."
-        return f"The fields {join_listed(found)} of its result set the variables of these names."
+        if len(ordered) == 1:
+            return f"The field {ordered[0]} of its result sets the variable of that name."
+        return f"The fields {join_listed(ordered)} of its result set the variables of these names."
 
     def answered(self, node: Node) -> bool:
         """Whether a task is performed by answering a callback."""
+        work = self.s.works.get(node.id)
+        if work is not None:
+            return work.doer == "person" and not work.maps
         return isinstance(node, Task) and (
             node.task_type == "receive" or node.id in self.limits or self.callbacks
         )
@@ -110,7 +133,7 @@ class Leaves:
         return {
             "Type": "Pass",
             "Comment": comment,
-            "Result": template(self.setters.get(node.id, [])),
+            "Result": result_template(self.setters.get(node.id, [])),
             "ResultPath": self.s.path(node.id),
         }
 
@@ -119,8 +142,8 @@ class Leaves:
         words = "Replace it with the state that decides."
         return {
             "Type": "Pass",
-            "Comment": f"{words} {gaps.sets([decision])}",
-            "Result": template([decision]),
+            "Comment": f"{words} {gaps.describe_result([decision])}",
+            "Result": result_template([decision]),
             "ResultPath": self.s.path(decision.gateway.id),
         }
 
@@ -130,8 +153,9 @@ class Leaves:
         assert isinstance(node, Task | SubProcess)
         loop = node.loop
         assert loop is not None
+        gaps.complete_loop(node, self.s.scope_of[node.id].scope, self.ctx)
         place = self.s.path(node.id)
-        state: State = {"Type": "Map", "Comment": gaps.comment(node)}
+        state: State = {"Type": "Map", "Comment": gaps.state_comment(node)}
         collection = collection_of(loop)
         if collection is not None:
             state["ItemsPath"] = f"{self.s.variables.root}.{collection}"
@@ -158,10 +182,10 @@ class Leaves:
 
     def start(self, event: Event) -> str:
         """The comment of a start event's state."""
-        said = gaps.sets(self.setters.get(event.id, []), whose="the input")
+        content = gaps.describe_result(self.setters.get(event.id, []), whose="the input")
         if self.s.variables.names:
             read = f"The input's fields are variables; read: {', '.join(self.s.variables.names)}."
-            said = " ".join((said, read)).strip()
+            content = " ".join((content, read)).strip()
         help = "start executions with an EventBridge rule or schedule, an API, or the sender"
         words = "somebody has to start an execution"
         if event.trigger == "timer" and not is_open(event):
@@ -176,13 +200,16 @@ class Leaves:
                 help=help,
             )
         self.defaults.add((OpenTime, OpenMessage), event.id, words, help)
-        return gaps.comment(event, said)
+        return gaps.state_comment(event, content)
 
     def _event(self, event: Event) -> State:
         if event.position == "start":
             return {"Type": "Pass", "Comment": self.start(event)}
         if event.position == "catch" and event.trigger == "timer":
             return self._wait(event)
+        work = self.s.works.get(event.id)
+        if work is not None:
+            return self._do(event, work, "")
         if event.position == "catch":
             return self._callback(event, "")
         if event.trigger == "message":
@@ -193,17 +220,17 @@ class Leaves:
                 "replace it with the Task state of the channel used, and keep the name",
             )
             words = "Placeholder: replace it with the state that sends the message."
-            return self._placeholder(event, gaps.comment(event, words))
-        return {"Type": "Pass", "Comment": gaps.comment(event)}
+            return self._placeholder(event, gaps.state_comment(event, words))
+        return {"Type": "Pass", "Comment": gaps.state_comment(event)}
 
     def _wait(self, event: Event) -> State:
-        definition, _ = times.timer(event)
+        definition, _ = times.timer_time(event)
         kind = definition.timer if definition else None
-        state: State = {"Type": "Wait", "Comment": gaps.comment(event)}
-        moment = times.timestamp(definition)
+        state: State = {"Type": "Wait", "Comment": gaps.state_comment(event)}
+        moment = times.moment_timestamp(definition)
         if moment is not None:
             return {**state, "Timestamp": moment}
-        seconds = times.seconds(definition)
+        seconds = times.whole_seconds(definition)
         path = times.variable_path(definition)
         if seconds is None and path is not None and kind == "date":
             field = ".".join(path)
@@ -223,7 +250,7 @@ class Leaves:
         help = "give the event an ISO 8601 duration in days or less, or a date with a time zone"
         self.defaults.add((OpenTime,), event.id, consequence, help)
 
-    def _callback(self, node: Node, said: str) -> State:
+    def _callback(self, node: Node, content: str, more: dict[str, Any] | None = None) -> State:
         self.defaults.add(
             (OpenTask, OpenMessage),
             node.id,
@@ -231,7 +258,7 @@ class Leaves:
             "pass the task token to the responder with a rule on the default event bus",
         )
         words = "Waits until somebody calls SendTaskSuccess with the task token of its event."
-        return self._asking(node, gaps.comment(node, words, said), {})
+        return self._asking(node, gaps.state_comment(node, words, content), more or {})
 
     def _asking(self, node: Node, comment: str, more: dict[str, Any]) -> State:
         detail = {
@@ -241,7 +268,7 @@ class Leaves:
             **self.s.handed,
             **more,
         }
-        wanted = template(self.setters.get(node.id, []))
+        wanted = result_template(self.setters.get(node.id, []))
         if wanted:
             detail["wanted"] = wanted
         entry = {"Source": "orgflow", "DetailType": node.construct, "Detail": detail}
@@ -265,7 +292,7 @@ class Leaves:
             )
         words = "Waits for SendTaskSuccess with {event: …}, one of " + ", ".join(values.values())
         state = self._asking(
-            gateway, gaps.comment(gateway, f"{words}."), {"events": list(values.values())}
+            gateway, gaps.state_comment(gateway, f"{words}."), {"events": list(values.values())}
         )
         for event in events:
             if isinstance(event, Event) and event.trigger == "timer":
@@ -289,7 +316,7 @@ class Leaves:
 
     def abort(self, event: Event, *, nested: bool) -> State:
         """An end event that ends more than its token: an error, or a terminate in a branch."""
-        comment = gaps.comment(event)
+        comment = gaps.state_comment(event)
         if event.trigger == "error":
             error = self._error(event)
             return {
@@ -304,8 +331,11 @@ class Leaves:
     def stub(self, node: Opaque, reason: str, error: str) -> State:
         """The state that fails an execution in place of an unsupported element."""
         return {
-            "Type": "Fail", "Comment": gaps.comment(node), "Error": error, "Cause": one_line(reason)
-        }  # fmt: skip
+            "Type": "Fail",
+            "Comment": gaps.state_comment(node),
+            "Error": error,
+            "Cause": one_line(reason),
+        }
 
     def termination(self, event: Event) -> str:
         """The error by which a terminate end event leaves its branch."""
@@ -329,7 +359,7 @@ class Leaves:
         return self._error(event)
 
 
-def template(decisions: Sequence[Decision]) -> dict[str, Any]:
+def result_template(decisions: Sequence[Decision]) -> dict[str, Any]:
     """The required fields of a result, not yet set."""
     fields: dict[str, Any] = {}
     for d in decisions:

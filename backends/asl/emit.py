@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
 from orgflow.backends.asl import choice, gaps
-from orgflow.backends.asl.branching import rule
+from orgflow.backends.asl.branching import branch_rule
 from orgflow.backends.asl.choice import Rule
 from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.compiled_process import CompiledProcess
@@ -15,6 +15,7 @@ from orgflow.backends.asl.forks import Forks
 from orgflow.backends.asl.format import Definition, State, all_states
 from orgflow.backends.asl.frame import Frame
 from orgflow.backends.asl.graph import ScopeGraph, process_graph
+from orgflow.backends.asl.jsonata.error_entry import THROWN
 from orgflow.backends.asl.names import FieldNames, path_of
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
 from orgflow.backends.asl.variables import NEVER_SET, NO_TRUTH, NOT_TOLD, VARS
@@ -42,6 +43,9 @@ MOST_NAMED = 4
 NO_BRANCH = "NoBranchFits"
 """The error of an execution in which a gateway's variable has none of its values."""
 
+NOT_COMPUTED = "States.QueryEvaluationError"
+"""The error of a state that does not compute a value."""
+
 NOT_SUPPORTED = "NotSupported"
 """The error of an execution that reaches an unsupported element."""
 
@@ -55,6 +59,10 @@ def emit_process(model: Model, process: Process, ctx: PassContext) -> CompiledPr
         from orgflow.backends.asl.unseen import report_unseen
 
         report_unseen(process, ctx)
+    if any(work.reads for work in compiled.graph.works.values()):
+        from orgflow.backends.asl.unseen import report_unseen_work
+
+        report_unseen_work(process, compiled.graph.works, ctx)
     return compiled
 
 
@@ -82,6 +90,10 @@ class Emitter:
         frame = Frame(process.plan.machine, process, {}, nested=False, token=token)
         begin = self._begin(frame)
         self._states(frame)
+        for scope in self.s.scopes.values():
+            for node in scope.scope.nodes:
+                if isinstance(node, Event) and node.id not in self.s.works:
+                    gaps.complete_event(node, self.ctx)
         gaps.complete_starts(self.s, self.e.starts, self.leaves.defaults)
         self.leaves.defaults.complete(self.ctx)
         self.e.definition = {"StartAt": begin, "States": frame.states}
@@ -95,8 +107,8 @@ class Emitter:
         name = title(self.model, process)
         pools = [one_line(p.name) for p in self.model.pools if p.process == process.id]
         others = [f"Pool: {pool}." for pool in pools if pool and pool not in name]
-        words = (name, *others, gaps.documented(process.doc))
-        return "\n".join((" ".join(one for one in words if one), *self._stateless()))
+        words = (name, *others, gaps.keep_documentation(process.doc))
+        return "\n".join((" ".join(word for word in words if word), *self._stateless()))
 
     def _stateless(self) -> Iterator[str]:
         """What the model says of gateways that are no states, such as joins."""
@@ -110,8 +122,8 @@ class Emitter:
             return
         comments = [str(state.get("Comment")) for _, state in all_states(self.e.definition)]
         for gateway in gateways:
-            if not any(said.startswith(gaps.head(gateway)) for said in comments):
-                yield gaps.comment(gateway)
+            if not any(comment.startswith(gaps.comment_head(gateway)) for comment in comments):
+                yield gaps.state_comment(gateway)
 
     def _begin(self, frame: Frame) -> str:
         """The state that makes the token: the input in its field, empty places for results."""
@@ -120,7 +132,7 @@ class Emitter:
         start = process.graph.nodes.get(step.node) if step and step.node else None
         if step is not None and isinstance(start, Event) and start.position == "start":
             name, comment = self.s.names[start.id], self.leaves.start(start)
-            then = after(step)
+            then = next_jump(step)
             self._begun.add(start.id)
         else:
             name = self.s.take("Begin", process.scope.id, "begin")
@@ -215,12 +227,12 @@ class Emitter:
         first of them, or `then` if nothing reads them later."""
         names = self.s.variables.set_by(node, frame.scope)
         for variable in [n for n in reversed(self.s.variables.names) if n in names]:
-            found = path_of(self.s.path(node), (variable,))
-            test = choice.present(found)
+            place = path_of(self.s.path(node), (variable,))
+            test = choice.is_present(place)
             if variable in frame.kept.names:  # what is handed on as it was is not set
                 was = path_of(VARS, (variable,))
-                unchanged = choice.all_of([choice.present(was), choice.equal(found, was)])
-                test = choice.all_of([test, choice.negated(unchanged)])
+                unchanged = choice.all_of([choice.is_present(was), choice.equal_paths(place, was)])
+                test = choice.all_of([test, choice.negate_rule(unchanged)])
             ask = self.s.take(f"{variable} set by {name}?", node, "data")
             copy = self.s.take(f"Keep {variable} of {name}", node, "data")
             frame.states[ask] = {
@@ -229,16 +241,16 @@ class Emitter:
                 "Choices": [{**test, "Next": copy}],
                 "Default": then,
             }
-            self.copy(copy, variable, found, then, frame)
+            self.copy(copy, variable, place, then, frame)
             then = ask
         return then
 
-    def copy(self, name: str, variable: str, found: str, then: str, frame: Frame) -> None:
+    def copy(self, name: str, variable: str, source: str, then: str, frame: Frame) -> None:
         """State `name`, which stores the value at `found` in a variable; in a branch, a following
         state records it for the join."""
         kept = frame.kept
-        comment = f"The process variable {variable} is the value at {found}."
-        state: State = {"Type": "Pass", "Comment": comment, "InputPath": found}
+        comment = f"The process variable {variable} is the value at {source}."
+        state: State = {"Type": "Pass", "Comment": comment, "InputPath": source}
         frame.states[name] = state
         state["ResultPath"] = path_of(VARS, (variable,))
         state["Next"] = then
@@ -253,22 +265,22 @@ class Emitter:
         """Rules of a choice that lead to a failure if it reads an unset variable, or tests
         emptiness that cannot be determined."""
         stops: dict[str, str] = {}
-        found = []
+        rules = []
         for variable, test in self.s.variables.never_set(decision):
             if variable not in stops:
                 stops[variable] = self._never_set(variable, decision, frame)
-            found.append({**test, "Next": stops[variable]})
+            rules.append({**test, "Next": stops[variable]})
         for name, test in self.s.variables.untold(decision):
             key = f"content of {name}"
             if key not in stops:
                 stops[key] = self._untold(name, decision, frame)
-            found.append({**test, "Next": stops[key]})
+            rules.append({**test, "Next": stops[key]})
         for name, test in self.s.variables.no_truth(decision):
             key = f"truth of {name}"
             if key not in stops:
                 stops[key] = self._no_truth(name, decision, frame)
-            found.append({**test, "Next": stops[key]})
-        return found
+            rules.append({**test, "Next": stops[key]})
+        return rules
 
     def _no_truth(self, name: str, decision: Decision, frame: Frame) -> str:
         gateway = decision.gateway.id
@@ -314,7 +326,7 @@ class Emitter:
         name = self.door(frame.machine, START, frame.scope)
         values = FieldNames()
         choices = []
-        for way in step.ways:
+        for way in step.exits:
             label = frame.scope.graph.nodes[way.flow.target].caption
             self.e.starts[way.flow.target] = value = values.take(label, "start")
             test = choice.is_value(f"{self.s.variables.root}.start", value)
@@ -346,7 +358,7 @@ class Emitter:
                     self.s.set_role(name, "terminate")  # it is caught outside all branches
             case Event() if node.position == "end" and node.trigger == "none":
                 name = self.door(frame.machine, step.key, frame.scope)
-                frame.states[name] = {"Type": "Succeed", "Comment": gaps.comment(node)}
+                frame.states[name] = {"Type": "Succeed", "Comment": gaps.state_comment(node)}
             case Opaque() if node.stops is not None:
                 name = self.door(frame.machine, step.key, frame.scope)
                 frame.states[name] = self.leaves.stub(node, node.stops, NOT_SUPPORTED)
@@ -374,6 +386,11 @@ class Emitter:
             self.e.attempts[node.id] = name
             outer = self.door(frame.machine, step.key, frame.scope)
             body = {"StartAt": name, "States": {name: {**state, "End": True}}}
+            if self._may_throw(node):
+                done = self.s.take(f"Done: {name}", node.id, "done")
+                asks, states = self._ask_thrown(name, node, done)
+                states[done] = {"Type": "Succeed", "Comment": f"{name} ended without an error."}
+                body["States"] = {name: {**state, "Next": asks}, **states}
             state = {
                 "Type": "Parallel",
                 "Comment": f"Catches errors in “{name}”.",
@@ -383,12 +400,41 @@ class Emitter:
             self._caught(state, step, frame)
             name = outer
         frame.states[name] = state
-        if self.s.variables.set_by(node.id, frame.scope):
-            state["Next"] = self.keep(
-                self.s.names[node.id], node.id, self.to(after(step), frame), frame
-            )
+        is_asked = self._may_throw(node) and not step.caught
+        if is_asked or self.s.variables.set_by(node.id, frame.scope):
+            then = self.to(next_jump(step), frame)
+            kept = self.keep(self.s.names[node.id], node.id, then, frame)
+            if is_asked:
+                kept, states = self._ask_thrown(name, node, kept)
+                frame.states.update(states)
+            state["Next"] = kept
         else:
-            self.goes(state, after(step), frame)
+            self.goes(state, next_jump(step), frame)
+
+    def _may_throw(self, node: Node) -> bool:
+        """Whether a state computes the work of a node that may end with an error."""
+        work = self.s.works.get(node.id)
+        return work is not None and work.doer == "state" and work.throws
+
+    def _ask_thrown(self, name: str, node: Node, then: str) -> tuple[str, dict[str, State]]:
+        """States behind a computed task that fail with the error with which its work ended; the
+        name of the first of them."""
+        thrown = path_of(self.s.path(node.id), (THROWN,))
+        asks = self.s.take(f"Error of {name}?", node.id, "data")
+        fails = self.s.take(f"Error of {name}", node.id, "thrown")
+        return asks, {
+            asks: {
+                "Type": "Choice",
+                "Comment": f"Whether {name} ended with an error of the process.",
+                "Choices": [{**choice.is_present(thrown), "Next": fails}],
+                "Default": then,
+            },
+            fails: {
+                "Type": "Fail",
+                "ErrorPath": path_of(thrown, ("code",)),
+                "CausePath": path_of(thrown, ("message",)),
+            },
+        }
 
     def _wrapped(self, node: Node) -> bool:
         """Whether a node's errors are caught around its state: a Pass state catches nothing."""
@@ -408,21 +454,26 @@ class Emitter:
                 entry = {"ErrorEquals": [NO_BRANCH], "ResultPath": None, "Next": stop}
                 state.setdefault("Catch", []).append(entry)
                 if self.s.coded:
-                    state["Catch"].append(self._passed_on(host, frame))
+                    state["Catch"].append(self._pass_on(host, self.s.variables.errors, frame))
                 if _has_stubs(self.s.scopes[host.id]):
                     self._uncaught(state, host, frame)
+            work = self.s.works.get(host.id)
+            if error == "States.ALL" and work is not None and work.doer == "state":
+                # a fault of the work is no error that the model knows of
+                entry = self._pass_on(host, (NOT_COMPUTED,), frame)
+                state.setdefault("Catch", []).append(entry)
             target = self.to(Jump("step", event.id), frame)
             entry = {"ErrorEquals": [error], "ResultPath": None, "Next": target}
             state.setdefault("Catch", []).append(entry)
 
-    def _passed_on(self, host: Node, frame: Frame) -> dict[str, Any]:
-        """What catches errors of variables and fails with them again."""
+    def _pass_on(self, host: Node, errors: Iterable[str], frame: Frame) -> dict[str, Any]:
+        """An entry that catches errors that no event may catch, and fails with them again."""
         stop = self.s.take(f"Stop: {self.s.names[host.id]}", host.id, "stop")
         place = f"{self.s.variables.root}.stopped"
         frame.states[stop] = {
             "Type": "Fail", "ErrorPath": f"{place}.Error", "CausePath": f"{place}.Cause",
         }  # fmt: skip
-        return {"ErrorEquals": [*self.s.variables.errors], "ResultPath": place, "Next": stop}
+        return {"ErrorEquals": [*errors], "ResultPath": place, "Next": stop}
 
     def _uncaught(self, state: State, host: SubProcess, frame: Frame) -> None:
         """A stub inside a sub-process stops the execution, whatever errors are caught there."""
@@ -443,13 +494,15 @@ class Emitter:
         else:
             state = {
                 "Type": "Parallel",
-                "Comment": gaps.comment(node),
+                "Comment": gaps.state_comment(node),
                 "Branches": [body],
                 "OutputPath": "$[0]",
             }
         self._caught(state, step, frame)
-        self.goes(state, after(step), frame)
+        self.goes(state, next_jump(step), frame)
         frame.states[self.s.names[node.id]] = state
+        if node.extra:
+            gaps.complete_scope(node, frame.scope.scope, self.model, self.ctx)
 
     def _decision(self, step: Step, decision: Decision, frame: Frame) -> None:
         """The first branch whose rule holds, else the default or a stop; of an inclusive gateway
@@ -458,16 +511,16 @@ class Emitter:
         name = self.s.names[gateway.id]
         gaps.complete_decision(decision, self.leaves.defaults, self.ctx)
         self.decide_first(decision, name, frame)
-        to = {w.flow.id: self.to(w.to, frame) for w in step.ways}
+        to = {w.flow.id: self.to(w.to, frame) for w in step.exits}
         default = decision.default
         chosen = [b for b in decision.branches if b.kind != "default"]
         needs = self.needs(decision, frame)
-        tests = [(rule(self.s, decision, b), to.get(b.flow.id, "")) for b in chosen]
+        tests = [(branch_rule(self.s, decision, b), to.get(b.flow.id, "")) for b in chosen]
         if decision.several:  # the other flows are a fork, entered by the first of them
             tests = [(choice.any_of([t for t, _ in tests]), tests[0][1])]
         frame.states[name] = {
             "Type": "Choice",
-            "Comment": gaps.comment(gateway, gaps.branch_names(decision)),
+            "Comment": gaps.state_comment(gateway, gaps.branch_names(decision)),
             "Choices": [*needs, *({**test, "Next": target} for test, target in tests)],
             "Default": (
                 to[default.flow.id]
@@ -479,16 +532,16 @@ class Emitter:
     def _race(self, step: Step, gateway: Gateway, frame: Frame) -> None:
         """An event-based gateway: one callback for all of its events, then which one came."""
         name = self.s.names[gateway.id]
-        events = [frame.scope.graph.nodes[w.flow.target] for w in step.ways]
+        events = [frame.scope.graph.nodes[w.flow.target] for w in step.exits]
         came = FieldNames()
         values = {e.id: came.take(e.caption, "event") for e in events}
         self.e.races[gateway.id] = values
         which = self.s.take(f"Which came first: {name}", gateway.id, "which")
         state = {**self.leaves.race(gateway, events, values), "Next": which}
         choices = []
-        for way, event in zip(step.ways, events, strict=True):
+        for way, event in zip(step.exits, events, strict=True):
             happened = self.s.names[event.id]
-            frame.states[happened] = {"Type": "Pass", "Comment": gaps.comment(event)}
+            frame.states[happened] = {"Type": "Pass", "Comment": gaps.state_comment(event)}
             self.goes(frame.states[happened], way.to, frame)
             test = choice.is_value(f"{self.s.path(gateway.id)}.event", values[event.id])
             choices.append({**test, "Next": happened})
@@ -506,17 +559,17 @@ class Emitter:
         }
 
 
-def after(step: Step) -> Jump:
+def next_jump(step: Step) -> Jump:
     """The next step of the token after a step that does not decide."""
-    return step.ways[0].to if step.ways else END
+    return step.exits[0].to if step.exits else END
 
 
 def _has_stubs(scope: ScopeGraph) -> bool:
     """Whether a stop stands in a scope, or in a sub-process of it."""
     return any(
         isinstance(node, Opaque) and node.stops is not None
-        for one in scope.scope.scopes()
-        for node in one.nodes
+        for inside in scope.scope.scopes()
+        for node in inside.nodes
     )
 
 
@@ -538,5 +591,5 @@ def keep_reachable(machine: Definition) -> None:
 
 def _next_states(state: State) -> list[str]:
     rules = (state, *state.get("Choices", ()), *state.get("Catch", ()))
-    found = [rule["Next"] for rule in rules if "Next" in rule]
-    return [*found, *([state["Default"]] if "Default" in state else [])]
+    targets = [branch_rule["Next"] for branch_rule in rules if "Next" in branch_rule]
+    return [*targets, *([state["Default"]] if "Default" in state else [])]

@@ -62,10 +62,12 @@ class MotoEngine:
     """
 
     def __init__(self) -> None:
-        models = _moto("models")
-        functions = _moto("asl.component.state.exec.state_task.lambda_eval_utils")
-        events = _moto("asl.component.state.exec.state_task.service.state_task_service_events")
-        parser = _moto("asl.parse.asl_parser").AmazonStateLanguageParser
+        models = _import_moto("models")
+        functions = _import_moto("asl.component.state.exec.state_task.lambda_eval_utils")
+        events = _import_moto(
+            "asl.component.state.exec.state_task.service.state_task_service_events"
+        )
+        parser = _import_moto("asl.parse.asl_parser").AmazonStateLanguageParser
         self._logger = logging.getLogger("moto.stepfunctions")
         self._level = self._logger.level
         self._logger.setLevel(logging.CRITICAL + 1)
@@ -77,9 +79,11 @@ class MotoEngine:
         self._patch(functions, "boto_client_for", lambda **_: self)
         self._patch(events, "boto_client_for", lambda **_: self)
         self._patch(parser, "parse", staticmethod(self._parse_once))
-        self._threads: list[Any] = _moto("utils").TMP_THREADS  # every run's, kept indefinitely
+        self._threads: list[Any] = _import_moto(
+            "utils"
+        ).TMP_THREADS  # every run's, kept indefinitely
         self._schedule: Schedule | None = None
-        state = _moto("asl.component.state.state").CommonStateField
+        state = _import_moto("asl.component.state.state").CommonStateField
         self._patch(state, "eval", self._gate(state.eval))
         self._machine: Any = None
         self._names: dict[str, str] = {}
@@ -111,7 +115,7 @@ class MotoEngine:
     def load(self, definition: Definition) -> None:
         """Set the machine for subsequent runs. Raises `RunnerError` if the interpreter refuses
         it."""
-        refused = _moto("api").InvalidDefinition
+        refused = _import_moto("api").InvalidDefinition
         self._names = {_as_read(name): name for name, _ in all_states(definition)}
         self._count += 1
         self._backend.state_machines.clear()
@@ -143,8 +147,10 @@ class MotoEngine:
                 break
             time.sleep(_POLL_SECONDS)
         status = "TIMED_OUT" if execution.status == "RUNNING" else execution.status
-        told = time.perf_counter() + _TOLD_SECONDS
-        while execution.output is None and execution.error is None and time.perf_counter() < told:
+        deadline = time.perf_counter() + _TOLD_SECONDS
+        while (
+            execution.output is None and execution.error is None and time.perf_counter() < deadline
+        ):
             time.sleep(_POLL_SECONDS)  # moto sets the status first
         time.sleep(0 if execution.error is None else _POLL_SECONDS)
         self._threads.clear()
@@ -168,9 +174,9 @@ class MotoEngine:
         """A function is called: its answer, or an error with the requested name."""
         answer = self._effect(bytes.fromhex(call["FunctionName"].removeprefix(FUNCTION)).decode())
         if answer.error is None:
-            return {"StatusCode": 200, "Payload": _body(answer.result)}
-        said = {"errorType": answer.error, "errorMessage": "as the run requires"}
-        return {"StatusCode": 200, "FunctionError": "Unhandled", "Payload": _body(said)}
+            return {"StatusCode": 200, "Payload": _json_body(answer.result)}
+        failure = {"errorType": answer.error, "errorMessage": "as the run requires"}
+        return {"StatusCode": 200, "FunctionError": "Unhandled", "Payload": _json_body(failure)}
 
     def put_events(self, **call: Any) -> dict[str, Any]:
         """Events with a task token on the bus; each is answered immediately."""
@@ -188,7 +194,7 @@ class MotoEngine:
 
     def _time_out(self, token: str) -> None:
         """The time is up, now: nobody waits for it."""
-        late = _moto("asl.eval.callback.callback").CallbackOutcomeTimedOut
+        late = _import_moto("asl.eval.callback.callback").CallbackOutcomeTimedOut
         for execution in self._machine.executions:
             pool = execution.exec_worker.env.callback_pool_manager
             pool.notify(callback_id=token, outcome=late(callback_id=token))
@@ -204,7 +210,7 @@ class MotoEngine:
         self._logger.setLevel(self._level)
 
 
-def _moto(module: str) -> Any:
+def _import_moto(module: str) -> Any:
     """A module of moto's interpreter, which ships without types."""
     try:
         return importlib.import_module(f"moto.stepfunctions.parser.{module}")
@@ -216,7 +222,7 @@ def _moto(module: str) -> Any:
         ) from error
 
 
-def _body(value: Any) -> io.BytesIO:
+def _json_body(value: Any) -> io.BytesIO:
     return io.BytesIO(json.dumps(value).encode())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from orgflow.backends.asl import choice, gaps
-from orgflow.backends.asl.branching import rule
+from orgflow.backends.asl.branching import branch_rule
 from orgflow.backends.asl.format import Definition, State
 from orgflow.backends.asl.frame import Frame
 from orgflow.backends.asl.graph import ScopeGraph, branches_of, first_words, fork_place
@@ -33,7 +33,7 @@ class Forks:
 
     def door(self, step: Step, fork: Fork, scope: ScopeGraph) -> str:
         """The first state of a fork."""
-        if step.key == fork.split and _guarded(fork.split, scope):
+        if step.key == fork.split and _guarded_branches(fork.split, scope):
             return self.s.names[fork.split]
         return self._name(step, fork, scope)
 
@@ -48,7 +48,7 @@ class Forks:
         split = scope.graph.nodes.get(fork.split)
         if isinstance(split, Gateway) and step.key == fork.split:
             words = self.s.names[split.id]
-            if not _guarded(split.id, scope):
+            if not _guarded_branches(split.id, scope):
                 return words
             return self.s.take(f"{words}: branches", split.id, "fork")
         if fork.split in scope.decisions:
@@ -64,13 +64,15 @@ class Forks:
         if decision is not None and step.key == fork.split:
             gaps.complete_decision(decision, self.emitter.leaves.defaults, self.emitter.ctx)
             first = name
-            if _guarded(fork.split, frame.scope):
+            if _guarded_branches(fork.split, frame.scope):
                 first = self.s.names[fork.split]
                 self._guard(first, name, decision, frame)
             self.emitter.decide_first(decision, first, frame)
         split = frame.scope.graph.nodes.get(fork.split)
         comment = (
-            gaps.comment(split) if split is not None else ("Everything that begins the process.")
+            gaps.state_comment(split)
+            if split is not None
+            else ("Everything that begins the process.")
         )
         working = branches_of(fork)
         state: State = {"Type": "Parallel" if working else "Pass", "Comment": comment}
@@ -88,11 +90,11 @@ class Forks:
         """An inclusive split that takes no branch at all fails, loudly, before it."""
         gateway = decision.gateway
         needs = self.emitter.needs(decision, frame)
-        rules = choice.any_of([rule(self.s, decision, b) for b in decision.branches])
+        rules = choice.any_of([branch_rule(self.s, decision, b) for b in decision.branches])
         cause = gaps.stop_cause(decision)
         frame.states[name] = {
             "Type": "Choice",
-            "Comment": gaps.comment(gateway, gaps.branch_names(decision)),
+            "Comment": gaps.state_comment(gateway, gaps.branch_names(decision)),
             "Choices": [*needs, {**rules, "Next": then}],
             "Default": self.emitter.stop(name, cause, gateway.id, frame),
         }
@@ -109,7 +111,7 @@ class Forks:
             return body
         ids = {f.id for f in branch.flows}
         mine = [b for b in decision.branches if b.flow.id in ids]
-        test = choice.any_of([rule(self.s, decision, b) for b in mine])
+        test = choice.any_of([branch_rule(self.s, decision, b) for b in mine])
         words = " or ".join(b.value for b in mine)
         ask = self.s.take(f"{words}?", decision.gateway.id, "branch")
         skip = self.s.take(f"Not {words}", decision.gateway.id, "skip")
@@ -158,37 +160,41 @@ class Forks:
         then = self.emitter.to(step.fork.after, frame)
         element = step.fork.join or step.fork.split
         for variable in reversed(self.s.variables.names):
-            found = [
+            sources = [
                 path_of(place, (f"vars_{number}", variable))
                 for number, names in enumerate(setting, 1)
                 if variable in names
             ]
-            if found:
-                then = self._join(name, variable, found, element, then, frame)
+            if sources:
+                then = self._join(name, variable, sources, element, then, frame)
         state["Next"] = then
         return True
 
     def _join(
-        self, name: str, variable: str, found: list[str], element: str, then: str, frame: Frame
+        self, name: str, variable: str, sources: list[str], element: str, then: str, frame: Frame
     ) -> str:
         """The choice that takes one variable from the places where branches have noted it."""
         ask = self.s.take(f"{variable} set in {name}?", element, "data")
         choices = []
         pairs = [
             choice.all_of(
-                [choice.present(a), choice.present(b), choice.negated(choice.equal(a, b))]
+                [
+                    choice.is_present(a),
+                    choice.is_present(b),
+                    choice.negate_rule(choice.equal_paths(a, b)),
+                ]
             )
-            for a, b in itertools.combinations(found, 2)
+            for a, b in itertools.combinations(sources, 2)
         ]
         if pairs:
             stop = self.s.take(f"Stop: {variable} differs ({name})", element, "stop")
             choices.append({**choice.any_of(pairs), "Next": stop})
             cause = f"Parallel branches left different values in “{variable}”, after {name}."
             frame.states[stop] = {"Type": "Fail", "Error": CONFLICT, "Cause": one_line(cause)}
-        for place in found:
+        for place in sources:
             copy = self.s.take(f"Keep {variable} of {name}", element, "data")
             self.emitter.copy(copy, variable, place, then, frame)
-            choices.append({**choice.present(place), "Next": copy})
+            choices.append({**choice.is_present(place), "Next": copy})
         frame.states[ask] = {
             "Type": "Choice",
             "Comment": f"Which branch has set {variable}, if any.",
@@ -220,23 +226,23 @@ class Forks:
     def _terminated(self, state: State, fork: Fork, frame: Frame) -> None:
         """A terminate end event inside a branch fails it with an error of its own, which stops all
         branches; here, outside them, it is caught, and the scope is over."""
-        for event in _terminations(fork, frame.scope):
+        for event in _list_terminations(fork, frame.scope):
             name = self.s.names[event.id]
             over = self.s.take(f"{name}: all is over", event.id, "element")
-            frame.states[over] = {"Type": "Succeed", "Comment": gaps.comment(event)}
+            frame.states[over] = {"Type": "Succeed", "Comment": gaps.state_comment(event)}
             error = self.emitter.leaves.termination(event)
             entry = {"ErrorEquals": [error], "ResultPath": None, "Next": over}
             state.setdefault("Catch", []).append(entry)
 
 
-def _guarded(node: str, scope: ScopeGraph) -> bool:
+def _guarded_branches(node: str, scope: ScopeGraph) -> bool:
     """Whether somebody has to see to it that an inclusive split takes any branch at all."""
     return node in scope.decisions
 
 
-def _terminations(fork: Fork, scope: ScopeGraph) -> list[Event]:
+def _list_terminations(fork: Fork, scope: ScopeGraph) -> list[Event]:
     """Terminate end events of the scope inside the branches of a fork, each once."""
-    found = [
+    events = [
         node
         for branch in branches_of(fork)
         if branch.machine is not None
@@ -246,4 +252,4 @@ def _terminations(fork: Fork, scope: ScopeGraph) -> list[Event]:
         and node.position == "end"
         and node.trigger == "terminate"
     ]
-    return list({event.id: event for event in found}.values())
+    return list({event.id: event for event in events}.values())

@@ -13,15 +13,15 @@ Definition = dict[str, Any]
 """A machine: `StartAt` and `States` by name; the outermost one with `Comment`."""
 
 
-def dumps(definition: Definition) -> str:
+def dump_definition(definition: Definition) -> str:
     """The text of a definition, with a line feed at its end."""
     return json.dumps(definition, indent=2, ensure_ascii=False) + "\n"
 
 
-def inner(state: State) -> list[Definition]:
+def inner_machines(state: State) -> list[Definition]:
     """The nested machines of a state, in order."""
-    found = list(state.get("Branches", ()))
-    return [*found, state["ItemProcessor"]] if "ItemProcessor" in state else found
+    machines = list(state.get("Branches", ()))
+    return [*machines, state["ItemProcessor"]] if "ItemProcessor" in state else machines
 
 
 def all_states(definition: Definition) -> Iterator[tuple[str, State]]:
@@ -31,10 +31,10 @@ def all_states(definition: Definition) -> Iterator[tuple[str, State]]:
         machine = stack.pop()
         for name, state in machine["States"].items():
             yield name, state
-            stack.extend(reversed(inner(state)))
+            stack.extend(reversed(inner_machines(state)))
 
 
-def targets(state: State) -> Iterator[str]:
+def next_states(state: State) -> Iterator[str]:
     """Names of the successors of a state."""
     for place in (state, *state.get("Choices", ()), *state.get("Catch", ())):
         if "Next" in place:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from orgflow.backends.asl.graph import ProcessGraph
 
 from orgflow_ir.facts.notes import HEADING
 from orgflow_ir.gaps import Defaults, has_implementation
 from orgflow_ir.gaps.gap_rules import (
     OpenDecision,
+    OpenMessage,
     OpenStart,
     OpenTask,
     UnlabelledBranch,
     UnreadCondition,
 )
-from orgflow_ir.model import Element, Expression, Task
+from orgflow_ir.model import Element, Event, Expression, Model, Scope, SubProcess, Task
 from orgflow_ir.model.binding_text import summarise_binding
 from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.model.provenance import source_ids
@@ -21,21 +25,26 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.target_rules import UnsupportedBinding, UnsupportedCondition
 from orgflow_ir.work.gateway_decisions import Decision, DecisionMemory
 
+if TYPE_CHECKING:
+    from orgflow.backends.asl.task_work import TaskWork
+
+    from orgflow_ir.work.tasks import Unread
+
 _KEPT = 2000
 """Maximum length of documentation in a comment."""
 
 
-def head(node: Element) -> str:
+def comment_head(node: Element) -> str:
     """The beginning of the comment of the state of an element."""
     return f"[{node.construct} {one_line(node.id)}]"
 
 
-def comment(node: Element, *lines: str) -> str:
+def state_comment(node: Element, *lines: str) -> str:
     """The source of a state: construct and id, mandatory notes, then the words of the model."""
-    return " ".join(p for p in (head(node), *lines, documented(node.doc)) if p)
+    return " ".join(p for p in (comment_head(node), *lines, keep_documentation(node.doc)) if p)
 
 
-def documented(doc: str) -> str:
+def keep_documentation(doc: str) -> str:
     """Documentation in one line, with the facts at its end unchanged, since code has lines."""
     before, heading, facts = doc.rpartition(HEADING)
     words = one_line(before if heading else facts)
@@ -57,7 +66,7 @@ def branch_names(decision: Decision) -> str:
     return f"Branches: {', '.join(names)}."
 
 
-def sets(decisions: list[Decision], whose: str = "its result") -> str:
+def describe_result(decisions: list[Decision], whose: str = "its result") -> str:
     """The required content of a state's result, in words; empty if nothing reads it."""
     parts = []
     for d in decisions:
@@ -90,8 +99,8 @@ def stop_cause(decision: Decision) -> str:
     if decision.coded:
         names = ", ".join(".".join(path) for path in decision.coded)
         parts.append(f"its conditions read {names}")
-    said = f"no branch of {decision.description} matches: {'; '.join(parts) or 'it has none'}"
-    return said.replace("`", "")
+    cause = f"no branch of {decision.description} matches: {'; '.join(parts) or 'it has none'}"
+    return cause.replace("`", "")
 
 
 def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None:
@@ -159,6 +168,111 @@ def complete_task(node: Task, defaults: Defaults, ctx: PassContext) -> None:
         "emitted a Pass state",
         "replace it with the Task state that does the work, and keep its name and `ResultPath`",
     )
+
+
+def complete_function(
+    node: Task | Event, work: TaskWork, defaults: Defaults, ctx: PassContext
+) -> None:
+    """The function that has to do the work of a task or event; OF404 if the model has an
+    implementation."""
+    help = "set `FunctionName` to a function that fulfils the contract in the `Comment`"
+    if not has_implementation(node):
+        words = "emitted a Task state that calls a function, whose name is a placeholder"
+        defaults.add((OpenTask, OpenMessage), node.id, words, help)
+        return
+    ctx.emit(
+        UnsupportedBinding,
+        f"orgflow does not support {_left_out(node, work)} of `{node.label}` on asl yet"
+        f"{_list_reasons(work.unread)}; emitted a Task state that calls a function, with its "
+        "contract in its `Comment`",
+        element=node,
+        help=help,
+    )
+
+
+def complete_answer(node: Task | Event, work: TaskWork, ctx: PassContext) -> None:
+    """OF404 for the form of a person, and for mappings of an answer that no state computes."""
+    what = _left_out(node, work)
+    if not what or not (work.unread or has_implementation(node)):
+        return
+    ctx.emit(
+        UnsupportedBinding,
+        f"orgflow does not support {what} of `{node.label}` on asl yet"
+        f"{_list_reasons(work.unread)}; emitted a Task state that waits for SendTaskSuccess, with "
+        "its contract in its event and its `Comment`",
+        element=node,
+        help="show the event to whoever does it, and answer it with the fields of the contract",
+    )
+
+
+def _left_out(node: Task | Event, work: TaskWork) -> str:
+    """The parts of a binding that no state computes, in words."""
+    binding = node.binding
+    if binding is None or not work.maps:
+        return summarise_binding(node)
+    rest = binding.replace(inputs=(), outputs=(), listeners=())
+    return summarise_binding(node.replace(binding=rest))
+
+
+def complete_event(event: Event, ctx: PassContext) -> None:
+    """OF404 for what an event states and no state does."""
+    from orgflow_ir.lowering.mappings import why_unmapped  # of models with such events
+
+    unmapped = why_unmapped(event)
+    if not unmapped and (event.binding is None or not summarise_binding(event)):
+        return
+    what = summarise_binding(event) or "the output mappings"
+    ctx.emit(
+        UnsupportedBinding,
+        f"orgflow does not support {what} of `{event.label}` on asl yet"
+        f"{f' ({one_line(unmapped)})' if unmapped else ''}; it stays in the `Comment` of its state",
+        element=event,
+        help="set its variables in a task behind it, or in the input of the execution",
+    )
+
+
+def complete_scope(node: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> None:
+    """OF404 for mappings of a sub-process that have not become steps."""
+    from orgflow_ir.lowering.mappings import list_obstacles  # of models with such mappings
+    from orgflow_ir.model.scope_mappings import has_mappings
+
+    if not has_mappings(node):
+        return
+    repeated = "each of its iterations has its own variables"
+    reason = next(list_obstacles(node, scope, model, ctx), "") if node.loop is None else repeated
+    ctx.emit(
+        UnsupportedBinding,
+        f"orgflow does not support the mappings of {ctx.name(node)} on asl yet"
+        f"{f' ({one_line(reason)})' if reason else ''}; they stay in the `Comment` of its state",
+        element=node,
+        help="set its variables in tasks before it and behind it",
+    )
+
+
+def complete_loop(node: Task | SubProcess, scope: Scope, ctx: PassContext) -> None:
+    """OF404 for the results of a multi-instance activity that the model collects in a variable."""
+    from orgflow_ir.work.repetition import NotRepeatable, read_repetition  # of repeated work
+
+    assert node.loop is not None
+    try:
+        results = read_repetition(node.loop, scope).results
+        reason = f"`{results}` is not set" if results else ""
+    except NotRepeatable as error:
+        reason = str(error)
+    if not reason:
+        return
+    ctx.emit(
+        UnsupportedBinding,
+        f"orgflow does not support the collected results of {ctx.name(node)} on asl yet "
+        f"({one_line(reason)}); the result of its Map state has all results of its iterations",
+        element=node,
+        help="set the variable in a task behind it",
+    )
+
+
+def _list_reasons(unread: Iterable[Unread]) -> str:
+    reasons = list(dict.fromkeys(one_line(part.reason) for part in unread))
+    return f" ({'; '.join(reasons)})" if reasons else ""
 
 
 def complete_starts(graph: ProcessGraph, values: dict[str, str], defaults: Defaults) -> None:

@@ -16,7 +16,7 @@ from orgflow.backends.asl.choice import check_sayable
 from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.names import FieldNames, StateNames, field_name
 from orgflow.backends.asl.plan import Branch, Fork, Machine, Plan, Step
-from orgflow.backends.asl.structure import plan
+from orgflow.backends.asl.structure import plan_scope
 from orgflow.backends.asl.variables import ProcessVariables
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
@@ -43,6 +43,8 @@ from orgflow_ir.work.gateway_decisions import (
 )
 
 if TYPE_CHECKING:
+    from orgflow.backends.asl.task_work import TaskWork
+
     from orgflow_ir.work.process_variables import Variables
 
 CONVENTIONS = DecisionConventions(field_name, check=check_sayable)
@@ -118,6 +120,30 @@ class ProcessGraph:
         return ProcessVariables(self)
 
     @cached_property
+    def works(self) -> dict[str, TaskWork]:
+        """The work of tasks and events that the model states, by element."""
+        stated = [
+            node
+            for scope in self.scopes.values()
+            for node in scope.scope.nodes
+            if isinstance(node, Task | Event) and node.binding is not None
+        ]
+        if not stated:
+            return {}
+        from orgflow.backends.asl.task_work import plan_works  # of models that state work
+
+        return plan_works(self, stated)
+
+    def read_by(self, element: str) -> tuple[str, ...]:
+        """Variables that the work of an element reads: all that the model sets, if a function does
+        it, whose code is unknown."""
+        work = self.works[element]
+        if work.doer != "function":
+            return work.reads
+        known = (name for other in self.works.values() for name in sorted(other.sets))
+        return tuple(dict.fromkeys((*work.reads, *known)))
+
+    @cached_property
     def scope_of(self) -> dict[str, ScopeGraph]:
         """The scope of every element."""
         return {n.id: scope for scope in self.scopes.values() for n in scope.scope.nodes}
@@ -157,7 +183,7 @@ def process_graph(model: Model, process: Process, ctx: PassContext) -> ProcessGr
         result.scopes[scope.id] = ScopeGraph(
             scope,
             graph,
-            ctx.analysis(plan, graph),
+            ctx.analysis(plan_scope, graph),
             ctx.shared(DecisionMemory).decisions(graph, CONVENTIONS),
             ctx,
         )
@@ -184,8 +210,8 @@ class _StateNames:
         self._machine(process.plan.machine, process, (), FieldNames(), self.s.skeleton)
 
     def _raced(self, node: str, scope: ScopeGraph) -> list[Any]:
-        found = scope.graph.nodes[node]
-        race = isinstance(found, Gateway) and found.gateway_kind == "event"
+        gateway = scope.graph.nodes[node]
+        race = isinstance(gateway, Gateway) and gateway.gateway_kind == "event"
         return scope.graph.flows_out(node) if race else []
 
     def _words(self, node: Node, scope: ScopeGraph) -> str:

@@ -29,11 +29,11 @@ class StateNames:
     def take(self, wanted: str, fallback: str = "State") -> str:
         """`wanted` as a state name, with a number appended if it is taken."""
         base = one_line(wanted) or one_line(fallback) or "State"
-        base = _cut(base, MAX_NAME)
+        base = _cut_text(base, MAX_NAME)
         name, number = base, self._next.get(base, 2)
         while name in self._taken:
             tail = f" ({number})"
-            name = _cut(base, MAX_NAME - len(tail)) + tail
+            name = _cut_text(base, MAX_NAME - len(tail)) + tail
             number += 1
         self._next[base] = number
         self._taken.add(name)
@@ -59,7 +59,7 @@ class FieldNames:
         return name
 
 
-def _cut(text: str, length: int) -> str:
+def _cut_text(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
@@ -87,5 +87,5 @@ def path_of(root: str, parts: Iterable[str]) -> str:
 def error_name(text: str, fallback: str) -> str:
     """An error name of a Fail state. Names that begin with `States.` are reserved by the
     language."""
-    name = _cut(one_line(text) or one_line(fallback) or "Error", MAX_ERROR)
+    name = _cut_text(one_line(text) or one_line(fallback) or "Error", MAX_ERROR)
     return f"Error {name}" if name.startswith("States.") else name

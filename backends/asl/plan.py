@@ -75,13 +75,13 @@ class Fork:
 class Step:
     """A step of a machine: a node of the model, or a fork.
 
-    `ways` are its exits, one unless the node decides; `caught` are the boundary events that may end
+    `exits` are its flows, one unless the node decides; `caught` are boundary events that may end
     it, each a step of the same machine.
     """
 
     key: str
     node: str | None
-    ways: tuple[Way, ...] = ()
+    exits: tuple[Way, ...] = ()
     fork: Fork | None = None
     caught: tuple[str, ...] = ()
 

@@ -24,10 +24,10 @@ class MotoEngines(EngineProvider):
 
     def status(self) -> EngineStatus:
         """See `EngineProvider`; imports nothing of moto."""
-        found = importlib.util.find_spec("moto")
-        if found is None or not found.origin:
+        package = importlib.util.find_spec("moto")
+        if package is None or not package.origin:
             return EngineStatus(False, {}, (f"moto is not installed: {install_command('moto')}",))
-        return EngineStatus(True, {"folder": found.origin, "moto": metadata.version("moto")})
+        return EngineStatus(True, {"folder": package.origin, "moto": metadata.version("moto")})
 
     def install(
         self,

@@ -72,8 +72,8 @@ class Regions:
 
     def joins(self, node: str) -> bool:
         """Whether a node waits for several branches."""
-        found = self.graph.nodes[node]
-        return isinstance(found, Gateway) and found.gateway_kind in JOINING
+        gateway = self.graph.nodes[node]
+        return isinstance(gateway, Gateway) and gateway.gateway_kind in JOINING
 
     def breach(self, split: str, group: Group, exit_: str | None) -> str | None:
         """The reason why a branch has other entries than its own flows, or leads back to its
@@ -97,16 +97,16 @@ class Regions:
 
     def named(self, node: str) -> str:
         """The name of a node in a reason."""
-        found = self.graph.nodes.get(node)
-        if found is None:
+        element = self.graph.nodes.get(node)
+        if element is None:
             return "the beginning"
         into = self.graph.flows_in(node)
-        if not isinstance(found, Gateway) or found.name.strip() or len(into) < 2:
-            return describe_gateway(found, self.graph)
+        if not isinstance(element, Gateway) or element.name.strip() or len(into) < 2:
+            return describe_gateway(element, self.graph)
         before = dict.fromkeys(w for f in into if (w := self._words_back(f.source)))
         if len(before) < 2:
-            return f"the {found.gateway_kind} gateway `{node}`"
-        kind = f"the {found.gateway_kind} gateway"
+            return f"the {element.gateway_kind} gateway `{node}`"
+        kind = f"the {element.gateway_kind} gateway"
         return f"{kind} that joins {' and '.join(f'`{w}`' for w in list(before)[:3])}"
 
     def _words_back(self, node: str) -> str:

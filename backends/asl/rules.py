@@ -31,7 +31,7 @@ class UnseenVariable(Rule):
         A gateway whose conditions read a variable that a task may set where a state machine cannot
         pass it on: in a branch parallel to the gateway, in a sub-process that ends with an error,
         or in the iterations of a multi-instance activity. The model does not define which task sets
-        it.
+        it. The same of a script, mapping or decision, if the model defines the task.
     Why it is wrong
         In a process engine every task writes to one store. A branch of a Parallel state works on a
         copy, which is dropped if an error is caught: the gateway then reads an older value.

@@ -150,13 +150,20 @@ def _put_stubs(definition: Definition, compiled: CompiledProcess) -> dict[str, s
             state.pop("Timestamp", None)
             state.pop("TimestampPath", None)
             state["Seconds"] = 0
+        elif "QueryLanguage" in state:  # moto evaluates no JSONata
+            element = compiled.graph.states[name].element
+            stubs[element] = name
+            _put_stub(state, element)
+            place = compiled.graph.places.get(element)
+            state["ResultPath"] = compiled.graph.path(element) if place else None
         elif name in wanted and state["Type"] == "Pass":
             stubs[wanted[name]] = name
-            _stub(state, wanted[name])
+            _put_stub(state, wanted[name])
     return stubs
 
 
-def _stub(state: State, element: str) -> None:
+def _put_stub(state: State, element: str) -> None:
     state["Type"] = "Task"
-    state.pop("Result", None)
+    for field in ("Result", "QueryLanguage", "Arguments", "Output", "TimeoutSeconds"):
+        state.pop(field, None)
     state["Resource"] = FUNCTION + element.encode().hex()

@@ -69,17 +69,17 @@ def order_of(run: Run, process: Process) -> tuple[str, ...]:
     """
     nodes = {n.id: n for scope in process.scopes() for n in scope.nodes}
     hosts = {n.attached_to for n in nodes.values() if isinstance(n, Event)}
-    found: list[tuple[str, str]] = []
+    steps: list[tuple[str, str]] = []
     for step in run.steps:
         if step.action == "done":
             opened = ("open", step.element)
             if isinstance(nodes.get(step.element), SubProcess):
                 continue
-            if opened in found:
-                found.remove(opened)
-        found.append((step.action, step.element))
+            if opened in steps:
+                steps.remove(opened)
+        steps.append((step.action, step.element))
     return tuple(
         element
-        for action, element in found
+        for action, element in steps
         if action != "open" or element in hosts or isinstance(nodes.get(element), SubProcess)
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from orgflow.backends.asl.arrivals import of_branch, of_machine, together
+from orgflow.backends.asl.arrivals import join_arrivals, of_branch, of_machine
 from orgflow.backends.asl.plan import (
     END,
     START,
@@ -39,7 +39,7 @@ MAX_FORKS = 2_000
 _TOO_DEEP = f"more than {MAX_DEPTH} forks are nested"
 
 
-def plan(graph: ControlFlow) -> Plan:
+def plan_scope(graph: ControlFlow) -> Plan:
     """The plan of a scope, in which no gateway both joins and splits. Linear except for nesting."""
     return _Planner(graph).run()
 
@@ -73,8 +73,8 @@ class _Planner:
         if len(starts) == 1:
             machine = self._machine(Jump("step", starts[0]), None, 0)
         elif starts:
-            ways = tuple(Way(self._to(n), Jump("step", n)) for n in starts)
-            machine = self._machine(Step(START, None, ways), None, 0)
+            exits = tuple(Way(self._to(n), Jump("step", n)) for n in starts)
+            machine = self._machine(Step(START, None, exits), None, 0)
         else:
             flows = tuple(self._to(n) for n in graph.entries)
             if len(flows) == 1:
@@ -108,7 +108,7 @@ class _Planner:
             if entry.kind == "step":
                 self._add(entry.step, exit_, depth, steps, queue)
         for step in queue:  # grows while it is walked
-            for jump in (*(w.to for w in step.ways), *([step.fork.after] if step.fork else [])):
+            for jump in (*(w.to for w in step.exits), *([step.fork.after] if step.fork else [])):
                 if jump.kind == "step":
                     self._add(jump.step, exit_, depth, steps, queue)
             for event in step.caught:
@@ -154,8 +154,8 @@ class _Planner:
         self, node: str, out: list[Flow], exit_: str | None, caught: tuple[str, ...]
     ) -> Step:
         """The step of a node whose token leaves by one of its flows."""
-        ways = tuple(Way(f, self._resolve(f, exit_)) for f in out)
-        return Step(node, node, ways, caught=caught)
+        exits = tuple(Way(f, self._resolve(f, exit_)) for f in out)
+        return Step(node, node, exits, caught=caught)
 
     def _or_default(self, node: str, out: list[Flow], exit_: str | None, depth: int) -> list[Step]:
         """An inclusive split takes its default alone: a choice between it and the other flows."""
@@ -169,7 +169,7 @@ class _Planner:
 
     def _race(self, node: str, out: list[Flow], exit_: str | None, depth: int) -> list[Step]:
         """An event-based gateway: each way leads to what follows the event that came."""
-        graph, more, ways = self.graph, [], []
+        graph, more, exits = self.graph, [], []
         for flow in out:
             after = graph.flows_out(flow.target)
             if any(a.flow is None for a in graph.out[flow.target]):
@@ -177,10 +177,10 @@ class _Planner:
             if len(after) > 1:
                 fork = self._fork(flow.target, tuple(after), exit_, depth)
                 more.append(fork)
-                ways.append(Way(flow, Jump("step", fork.key)))
+                exits.append(Way(flow, Jump("step", fork.key)))
             else:
-                ways.append(Way(flow, self._resolve(after[0], exit_) if after else END))
-        return [Step(node, node, tuple(ways)), *more]
+                exits.append(Way(flow, self._resolve(after[0], exit_) if after else END))
+        return [Step(node, node, tuple(exits)), *more]
 
     def _resolve(self, flow: Flow, exit_: str | None) -> Jump:
         """Where a token on `flow` goes, past gateways at which nothing happens to it."""
@@ -231,10 +231,8 @@ class _Planner:
     def _join(self, node: str, flows: tuple[Flow, ...], exit_: str | None) -> str | None:
         """The gateway where all branches meet; `None` where not all do, empty after a fault."""
         hint = self.joins.get(node)
-        if hint is not None and hint != exit_ and len(flows) == len(self.graph.flows_out(node)):
-            groups = self.regions.groups(flows, {node, hint, exit_})
-            if len(groups) == len(flows) and all(self.regions.only_to(g, hint) for g in groups):
-                return hint
+        if hint is not None and self._is_join(hint, node, flows, exit_):
+            return hint
         avoid = {node, exit_}
         if len(self.regions.groups(flows, avoid)) > 1:
             return None
@@ -246,20 +244,30 @@ class _Planner:
             + [a.target for n in self.graph.nodes if n in inside
                for a in self.graph.out[n] if a.target in common]
         )  # fmt: skip
+        if len(heads) == 1 and self.regions.joins(next(iter(heads))):
+            return next(iter(heads))
+        self._no_join(node, list(heads), regions)
+        return ""
+
+    def _is_join(self, hint: str, node: str, flows: tuple[Flow, ...], exit_: str | None) -> bool:
+        """Whether all branches of a node lead only to its known join."""
+        if hint == exit_ or len(flows) != len(self.graph.flows_out(node)):
+            return False
+        groups = self.regions.groups(flows, {node, hint, exit_})
+        return len(groups) == len(flows) and all(self.regions.only_to(g, hint) for g in groups)
+
+    def _no_join(self, node: str, heads: list[str], regions: list[frozenset[str]]) -> None:
+        """The fault of branches that meet, but not in one join: `heads` are the elements where they
+        meet, `regions` the elements that each of them reaches."""
         if len(heads) == 1:
-            (join,) = heads
-            if self.regions.joins(join):
-                return join
             self._fault(
-                node or join,
-                f"its branches meet at {self._named(join)}, which does not join them: every later "
-                "step would run once for each branch",
+                node or heads[0],
+                f"its branches meet at {self._named(heads[0])}, which does not join them: every "
+                "later step would run once for each branch",
             )
         elif heads:
-            places = " and at ".join(self._named(h) for h in list(heads)[:3])
-            self._fault(
-                node or next(iter(heads)), f"its branches meet at {places}, not in one join"
-            )
+            places = " and at ".join(map(self._named, heads[:3]))
+            self._fault(node or heads[0], f"its branches meet at {places}, not in one join")
         else:
             shared = next(n for n in self.graph.nodes if sum(n in r for r in regions) > 1)
             self._fault(
@@ -267,16 +275,15 @@ class _Planner:
                 f"some of its branches meet at {self._named(shared)} and others do not, and they "
                 "do not form blocks",
             )
-        return ""
 
     def _branches(
         self, node: str, groups: list[Group], exit_: str | None, depth: int
     ) -> tuple[Branch, ...]:
-        made = []
+        branches = []
         for group in groups:
             if (reason := self.regions.breach(node, group, exit_)) is not None:
                 self._fault(node or group.flows[0].target, reason)
-                made.append(Branch(group.flows, None))  # what is open has no end
+                branches.append(Branch(group.flows, None))  # what is open has no end
                 continue
             first = group.flows[0]
             entry: Jump | Step
@@ -286,8 +293,8 @@ class _Planner:
                 entry = self._resolve(first, exit_)
             straight = isinstance(entry, Jump) and entry.kind == "leave" and not group.region
             machine = None if straight else self._machine(entry, exit_, depth + 1)
-            made.append(Branch(group.flows, machine))
-        return tuple(made)
+            branches.append(Branch(group.flows, machine))
+        return tuple(branches)
 
     def _open(self, node: str, flows: tuple[Flow, ...], exit_: str | None, depth: int) -> Fork:
         """A fork whose branches do not meet, or only in the join around it."""
@@ -295,7 +302,7 @@ class _Planner:
             self._fault(node, "it leads directly back to itself")
             return Fork(node, (), None, END, None)
         branches = self._branches(node, self.regions.groups(flows, (node, exit_)), exit_, depth)
-        arrival = together(branches, inclusive=self._inclusive(node))
+        arrival = join_arrivals(branches, inclusive=self._inclusive(node))
         leaves = arrival is not None and bool(arrival.flows)
         after = Jump("leave", flow=min(arrival.flows)) if arrival and leaves else END
         return Fork(node, branches, None, after, arrival)
@@ -369,5 +376,5 @@ class _Planner:
             )
 
     def _inclusive(self, node: str) -> bool:
-        found = self.graph.nodes.get(node)
-        return isinstance(found, Gateway) and found.gateway_kind == "inclusive"
+        gateway = self.graph.nodes.get(node)
+        return isinstance(gateway, Gateway) and gateway.gateway_kind == "inclusive"

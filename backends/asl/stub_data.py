@@ -53,11 +53,11 @@ def stub_data_of(compiled: CompiledProcess, run: Run) -> StubData:
     if run.start in compiled.starts:
         result.input["start"] = compiled.starts[run.start]
     for scope in graph.scopes.values():
-        _outside(scope, compiled, run, result)
+        _add_outside(scope, compiled, run, result)
     return result
 
 
-def _outside(scope: ScopeGraph, compiled: CompiledProcess, run: Run, result: StubData) -> None:
+def _add_outside(scope: ScopeGraph, compiled: CompiledProcess, run: Run, result: StubData) -> None:
     """What comes from outside: the event that came first, errors that are caught, lists."""
     for node in scope.scope.nodes:
         visits = run.script.get(node.id, ())
@@ -66,15 +66,15 @@ def _outside(scope: ScopeGraph, compiled: CompiledProcess, run: Run, result: Stu
             assert node.loop is not None
             result.input[str(node.loop.collection)] = ["item"]
         if node.id in compiled.races:
-            result.results[node.id] = [_came(scope, compiled, node.id, v) for v in visits]
+            result.results[node.id] = [_first_event(scope, compiled, node.id, v) for v in visits]
         elif isinstance(node, Task) and visits:
             caught = [e for e in scope.scope.nodes if isinstance(e, Event)]
             caught = [e for e in caught if e.attached_to == node.id]
             if caught:
-                _attempts(scope, compiled, node.id, caught, visits, result)
+                _add_attempts(scope, compiled, node.id, caught, visits, result)
 
 
-def _came(
+def _first_event(
     scope: ScopeGraph, compiled: CompiledProcess, gateway: str, taken: tuple[str, ...]
 ) -> Answer:
     values = compiled.races[gateway]
@@ -83,17 +83,17 @@ def _came(
         raise Unplayable(f"nothing comes at `{gateway}`")
     event = scope.graph.nodes[target]
     others = [scope.graph.nodes[t] for t in values]
-    if isinstance(event, Event) and timer_seconds(event) and _first(event, others):
+    if isinstance(event, Event) and timer_seconds(event) and _is_first(event, others):
         return Answer(error="States.Timeout")
     return Answer({"event": values[target]})
 
 
-def _first(event: Event, others: list[Any]) -> bool:
+def _is_first(event: Event, others: list[Any]) -> bool:
     lengths = [s for e in others if isinstance(e, Event) and (s := timer_seconds(e))]
     return timer_seconds(event) == min(lengths)
 
 
-def _attempts(
+def _add_attempts(
     scope: ScopeGraph,
     compiled: CompiledProcess,
     task: str,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from orgflow.backends.asl.collections import collection_of
-from orgflow.backends.asl.structure import plan
-from orgflow.backends.asl.times import is_kept, timer_seconds, unsaid
+from orgflow.backends.asl.structure import plan_scope
+from orgflow.backends.asl.times import is_kept, timer_seconds, why_refused
 from orgflow.backends.asl.unseen import unseen_variables
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
@@ -18,6 +18,8 @@ from orgflow_ir.lowering.common import (
     mixed_gateways,
     timer_use,
 )
+from orgflow_ir.lowering.listeners import LISTENERS, listener_uses
+from orgflow_ir.lowering.mappings import MAPPINGS, mapping_uses
 from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
 from orgflow_ir.model import (
     CallActivity,
@@ -46,7 +48,7 @@ def unstructured_parallel(model: Model, ctx: PassContext) -> Iterator[ConstructU
         if scope.id in rewritten or complex_ or not scope.nodes:
             continue
         graph = ctx.analysis(ControlFlow, scope)
-        for fault in ctx.analysis(plan, graph).faults:
+        for fault in ctx.analysis(plan_scope, graph).faults:
             element = graph.nodes.get(fault.node, scope)
             yield ConstructUse("parallel.unstructured", element, scope, fault.reason)
 
@@ -66,7 +68,7 @@ def unsupported_times(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
     """`timer.unsupported`: times of the model that no state supports. Those of boundary events are
     judged with their activity; executions are started externally."""
     for scope in model.scopes():
-        raced = _raced(scope)
+        raced = _raced_events(scope)
         for node in scope.nodes:
             if not isinstance(node, Event) or node.trigger != "timer" or node.position != "catch":
                 continue
@@ -75,10 +77,10 @@ def unsupported_times(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
                 continue  # nothing is stated: that is a gap
             kept = timer_seconds(node) is not None if node.id in raced else is_kept(definition)
             if not kept:
-                yield timer_use("timer.unsupported", node, scope, unsaid(definition), ctx)
+                yield timer_use("timer.unsupported", node, scope, why_refused(definition), ctx)
 
 
-def _raced(scope: Scope) -> frozenset[str]:
+def _raced_events(scope: Scope) -> frozenset[str]:
     """Events of which an event-based gateway waits for the first."""
     races = {n.id for n in scope.nodes if isinstance(n, Gateway) and n.gateway_kind == "event"}
     return frozenset(f.target for f in scope.flows if f.source in races)
@@ -87,7 +89,7 @@ def _raced(scope: Scope) -> frozenset[str]:
 def error_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a boundary error event is attached to an activity that can fail as a state."""
     del model, ctx
-    host = _host(use)
+    host = _find_host(use)
     match host:
         case Task():
             return host.loop is None
@@ -102,7 +104,7 @@ def error_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 def timed_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a boundary timer is the only one of a task without a marker, and has a duration."""
     del model, ctx
-    host, event, scope = _host(use), use.element, use.scope
+    host, event, scope = _find_host(use), use.element, use.scope
     assert isinstance(event, Event)
     assert scope is not None
     timers = [n for n in scope.nodes if isinstance(n, Event) and n.trigger == "timer"]
@@ -114,14 +116,14 @@ def timed_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     )
 
 
-def _host(use: ConstructUse) -> Node | None:
+def _find_host(use: ConstructUse) -> Node | None:
     event = use.element
     assert isinstance(event, Event)
     assert use.scope is not None
     return next((n for n in use.scope.nodes if n.id == event.attached_to), None)
 
 
-def mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+def is_mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a multi-instance activity names its list and never stops early."""
     del model, ctx
     node = use.element
@@ -139,7 +141,10 @@ _SENT = LegalIf(
 ASL_TARGET = TargetSpec(
     name="asl",
     constructs={
-        "task": Legal("a placeholder until it is filled, or a callback"),
+        "task": Legal(
+            "a state that computes its script, mappings or decision, a call of a function, a "
+            "callback, or a placeholder until it is filled"
+        ),
         "task.receive": Legal("a callback"),
         "activity.compensation": Illegal("an execution cannot undo finished work"),
         "activity.quantity": Illegal("one token at a time enters a state"),
@@ -162,7 +167,7 @@ ASL_TARGET = TargetSpec(
             yet=True,
         ),
         "loop.multi-instance": LegalIf(
-            mappable,
+            is_mappable,
             "it defines its list by a single name of ASCII letters (`items` or `${items}`, not a "
             "number of times), and has no completion condition",
         ),
@@ -224,6 +229,8 @@ ASL_TARGET = TargetSpec(
             "use -o DIR/ to compile each process separately, or --process NAME for one of them",
             yet=True,
         ),
+        "listener": Illegal("no state is called when another one begins or ends"),
+        "mapping": Illegal("a state machine has one set of variables"),
         "variable.unseen": Illegal(
             "it reads a variable that no state passes on to it",
             "set it where every path to the gateway passes the task, or read it after the join",
@@ -243,8 +250,10 @@ ASL_TARGET = TargetSpec(
         several_starts,
         unstructured_parallel,
         unsupported_times,
+        listener_uses,
+        mapping_uses,
         unseen_variables,
     ),
-    lowerings=(*LOWERINGS, *AD_HOC, *SENDING),
+    lowerings=(*LISTENERS, *MAPPINGS, *LOWERINGS, *AD_HOC, *SENDING),
     options={"tasks": ("placeholder", "callback")},
 )

@@ -15,7 +15,7 @@ MAX_SECONDS = 99_999_999
 _CLOCK = re.compile(r"T?\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?")
 
 
-def seconds(definition: EventDefinition | None) -> int | None:
+def whole_seconds(definition: EventDefinition | None) -> int | None:
     """Whole seconds of a duration, rounded up; `None` if it is invalid or has no fixed length. Only
     the first time of a repetition: a state waits once."""
     if definition is None or definition.time is None:
@@ -27,7 +27,7 @@ def seconds(definition: EventDefinition | None) -> int | None:
     return result if result <= MAX_SECONDS else None
 
 
-def timestamp(definition: EventDefinition | None) -> str | None:
+def moment_timestamp(definition: EventDefinition | None) -> str | None:
     """A moment in the language's profile of RFC 3339; `None` if it is unreadable or has no time
     zone. A date alone is its first moment in UTC."""
     if definition is None or definition.time is None:
@@ -52,13 +52,13 @@ def variable_path(definition: EventDefinition | None) -> tuple[str, ...] | None:
 
 def is_kept(definition: EventDefinition) -> bool:
     """Whether a Wait state supports the time of an event."""
-    if seconds(definition) is not None or timestamp(definition) is not None:
+    if whole_seconds(definition) is not None or moment_timestamp(definition) is not None:
         return True
     # What engines keep for a duration is text such as `PT2H`, which no path reads.
     return definition.timer == "date" and variable_path(definition) is not None
 
 
-def unsaid(definition: EventDefinition | None) -> str:
+def why_refused(definition: EventDefinition | None) -> str:
     """The reason why a time that `seconds` and `timestamp` do not support is refused."""
     time = definition.time if definition is not None else None
     time = first_of(time) if time is not None else None
@@ -88,7 +88,7 @@ def unsaid(definition: EventDefinition | None) -> str:
             assert_never(time)
 
 
-def timer(event: Event) -> tuple[EventDefinition | None, str]:
+def timer_time(event: Event) -> tuple[EventDefinition | None, str]:
     """The first definition of an event and its time in the model."""
     definition = event.definitions[0] if event.definitions else None
     text = definition.expression.text if definition and definition.expression else ""
@@ -99,5 +99,5 @@ def timer_seconds(event: Event) -> int | None:
     """The length of a timer that a timeout supports: at least one second."""
     if event.trigger != "timer":
         return None
-    definition, _ = timer(event)
-    return seconds(definition) or None
+    definition, _ = timer_time(event)
+    return whole_seconds(definition) or None

@@ -3,8 +3,8 @@ them: a branch works on a copy, and an error or an iteration drops its copy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.graph import CONVENTIONS
@@ -19,19 +19,23 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.work.gateway_decisions import Decision, DecisionMemory
 
+if TYPE_CHECKING:
+    from orgflow.backends.asl.task_work import TaskWork
+
 MOST_NAMED = 3
 """Maximum number of tasks that a message names."""
 
 
 class Unseen(NamedTuple):
-    """A gateway that does not see the variables that tasks set.
+    """A gateway or task that does not see the variables that tasks set.
 
     Attributes:
+        reader: the gateway whose conditions read them, or the task whose work reads them.
         declared: whether the model states that these tasks set it; otherwise they may.
         reason: their position, in words that follow their names.
     """
 
-    gateway: Node
+    reader: Node
     scope: Scope
     variables: tuple[str, ...]
     setters: tuple[Node, ...]
@@ -43,44 +47,57 @@ def unseen_variables(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
     """`variable.unseen`: gateways that read a variable which a task sets according to the model,
     but which no state machine can pass on."""
     for process in executable_processes(model):
-        for found in unseen(process, ctx):
-            if found.declared:
+        for lost in list_unseen(process, ctx):
+            if lost.declared:
                 yield ConstructUse(
                     "variable.unseen",
-                    found.gateway,
-                    found.scope,
-                    f"it cannot read {_message(found, ctx)}",
+                    lost.reader,
+                    lost.scope,
+                    f"it cannot read {_unseen_message(lost, ctx)}",
                 )
 
 
 def report_unseen(process: Process, ctx: PassContext) -> None:
     """OF488 if the model does not state the variables that tasks set, and no gateway sees those
     tasks."""
-    for found in unseen(process, ctx):
-        if not found.declared:
+    for lost in list_unseen(process, ctx):
+        if not lost.declared:
             ctx.emit(
                 UnseenVariable,
-                f"{ctx.name(found.gateway)} does not see {_message(found, ctx)}",
-                element=found.gateway,
-                help=f"set {_listed(found)} in a task on every path to the gateway",
+                f"{ctx.name(lost.reader)} does not see {_unseen_message(lost, ctx)}",
+                element=lost.reader,
+                help=f"set {_list_names(lost)} in a task on every path to the gateway",
             )
 
 
-def _message(found: Unseen, ctx: PassContext) -> str:
-    names = [ctx.name(n) for n in found.setters]
+def report_unseen_work(process: Process, works: Mapping[str, TaskWork], ctx: PassContext) -> None:
+    """OF488 for tasks whose work reads a variable which, according to the model, another task sets
+    where no state passes it on."""
+    for lost in _Search(process, ctx).list_works(works):
+        if lost.declared:
+            ctx.emit(
+                UnseenVariable,
+                f"{ctx.name(lost.reader)} does not see {_unseen_message(lost, ctx)}",
+                element=lost.reader,
+                help=f"set {_list_names(lost)} in a task on every path to it",
+            )
+
+
+def _unseen_message(lost: Unseen, ctx: PassContext) -> str:
+    names = [ctx.name(n) for n in lost.setters]
     if len(names) > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other tasks"]
-    sets = "set" if len(found.setters) > 1 else "sets"
-    when = "as" if found.declared else "if"
-    read, them = _listed(found), "it" if len(found.variables) == 1 else "them"
-    return f"{read} {when} {join_listed(names)} {sets} {them}: {found.reason}"
+    sets = "set" if len(lost.setters) > 1 else "sets"
+    when = "as" if lost.declared else "if"
+    read, them = _list_names(lost), "it" if len(lost.variables) == 1 else "them"
+    return f"{read} {when} {join_listed(names)} {sets} {them}: {lost.reason}"
 
 
-def _listed(found: Unseen) -> str:
-    return join_listed(f"`{name}`" for name in found.variables)
+def _list_names(lost: Unseen) -> str:
+    return join_listed(f"`{name}`" for name in lost.variables)
 
 
-def unseen(process: Process, ctx: PassContext) -> Iterator[Unseen]:
+def list_unseen(process: Process, ctx: PassContext) -> Iterator[Unseen]:
     """Every gateway and variable of a process, with the tasks whose value it does not see."""
     scopes = [s for s in process.scopes() if s.flows]
     if any(f.condition is not None for s in scopes for f in s.flows):
@@ -104,34 +121,42 @@ class _Search:
             n.id: scope for scope in self.scopes for n in scope.nodes if isinstance(n, SubProcess)
         }
         self.declared: dict[str, set[str]] = {}
-        for found in self.variables.values():
-            for name, setters in found.declared.items():
+        for variables in self.variables.values():
+            for name, setters in variables.declared.items():
                 self.declared.setdefault(name, set()).update(s.element for s in setters)
 
     def run(self) -> Iterator[Unseen]:
         for scope in self.scopes:
             for decision in self.decisions[scope.id].values():
                 if decision.coded:
-                    yield from self._gateway(decision, scope)
+                    names = dict.fromkeys(path[0] for path in decision.coded)
+                    yield from self._list_unseen(decision.gateway, names, scope)
 
-    def _gateway(self, decision: Decision, scope: Scope) -> Iterator[Unseen]:
+    def list_works(self, works: Mapping[str, TaskWork]) -> Iterator[Unseen]:
+        """Tasks and events with the variables that their work reads and that they do not see."""
+        for scope in self.scopes:
+            for node in scope.nodes:
+                if node.id in works:
+                    yield from self._list_unseen(node, works[node.id].reads, scope)
+
+    def _list_unseen(self, reader: Node, names: Iterable[str], scope: Scope) -> Iterator[Unseen]:
         lost: dict[str, tuple[Node, ...]] = {}
-        at, around = decision.gateway.id, scope
+        at, around = reader.id, scope
         while True:
             for reason, tasks in self._lost(at, around):
                 lost[reason] = (*lost.get(reason, ()), *tasks)
             if around.id not in self.parents:
                 break
             at, around = around.id, self.parents[around.id]
-        found: dict[tuple[tuple[Node, ...], bool, str], list[str]] = {}
-        for variable in dict.fromkeys(path[0] for path in decision.coded):
+        unseen_by: dict[tuple[tuple[Node, ...], bool, str], list[str]] = {}
+        for variable in names:
             known = self.declared.get(variable)
             for reason, nodes in lost.items():
                 setters = tuple(n for n in nodes if known is None or n.id in known)
                 if setters:
-                    found.setdefault((setters, known is not None, reason), []).append(variable)
-        for (setters, declared, reason), names in found.items():
-            yield Unseen(decision.gateway, scope, tuple(names), setters, declared, reason)
+                    unseen_by.setdefault((setters, known is not None, reason), []).append(variable)
+        for (setters, declared, reason), variables in unseen_by.items():
+            yield Unseen(reader, scope, tuple(variables), setters, declared, reason)
 
     def _lost(self, at: str, scope: Scope) -> Iterator[tuple[str, list[Node]]]:
         """Tasks whose variables do not come to an element of a scope, by the reason."""
@@ -140,7 +165,7 @@ class _Search:
         into = {n: [a.source for a in arcs] for n, arcs in graph.into.items()}
         before = list_reachable(into.get(at, ()), into)
         for node in scope.nodes:
-            tasks = list(_tasks(node))
+            tasks = list(_list_tasks(node))
             if not tasks:
                 continue
             if variables.concurrent(node.id, at):
@@ -169,10 +194,10 @@ class _Search:
         return any(self.variables[node.id].parallel(e.id) for e in ends)
 
 
-def _tasks(node: Node) -> Iterator[Node]:
+def _list_tasks(node: Node) -> Iterator[Node]:
     """Elements at or in a node that may set variables."""
     if isinstance(node, SubProcess):
         for inner in node.nodes:
-            yield from _tasks(inner)
+            yield from _list_tasks(inner)
     elif isinstance(node, Task) or holds_variables(node):
         yield node

@@ -83,7 +83,7 @@ class ProcessVariables:
             for node in scope.scope.nodes
             if isinstance(node, SubProcess) and node.id in graph.scopes
         }
-        self._reads = {s: dict(_reads(scope)) for s, scope in graph.scopes.items()}
+        self._reads = {s: _collect_reads(scope, graph) for s, scope in graph.scopes.items()}
         conditions = (p[0] for d in graph.decisions.values() for p in d.coded)
         others = (n for reads in self._reads.values() for names in reads.values() for n in names)
         self.names = tuple(dict.fromkeys((*conditions, *others)))
@@ -114,11 +114,11 @@ class ProcessVariables:
 
     def _inner_reads(self, scope: str) -> Names:
         """What a scope reads, with all inside it."""
-        found = {n for names in self._reads[scope].values() for n in names}
+        read = {n for names in self._reads[scope].values() for n in names}
         for inner, parent in self._parents.items():
             if parent.scope.id == scope:
-                found |= self._inner_reads(inner)
-        return frozenset(found)
+                read |= self._inner_reads(inner)
+        return frozenset(read)
 
     def ahead(self, scope: ScopeGraph) -> Mapping[str, frozenset[str]]:
         """For each variable, the nodes at or after which the scope reads it."""
@@ -143,8 +143,8 @@ class ProcessVariables:
         if id not in self._behind_scope:
             parent = self._parents.get(id)
             over = parent is None or is_multi_instance(parent.graph.nodes[id])
-            found = self.read_behind(id, parent) if parent is not None and not over else []
-            self._behind_scope[id] = frozenset(found)
+            behind = self.read_behind(id, parent) if parent is not None and not over else []
+            self._behind_scope[id] = frozenset(behind)
         return self._behind_scope[id]
 
     def read_at(self, nodes: Iterable[str], scope: ScopeGraph) -> Names:
@@ -163,6 +163,9 @@ class ProcessVariables:
         """Variables that the result of a node may contain and a later node reads."""
         if not self.names:
             return frozenset()
+        work = self.graph.works.get(node)
+        if work is not None and work.doer == "state":
+            return self.read_behind(node, scope) & work.sets
         if holds_variables(scope.graph.nodes[node]):
             return self.read_behind(node, scope)
         decision = scope.decisions.get(node)
@@ -173,18 +176,18 @@ class ProcessVariables:
     def setters_of(self, gateway: str) -> frozenset[str]:
         """Tasks that may have set the variables of a gateway's conditions; empty if other elements
         may also have set them."""
-        found: set[str] = set()
+        tasks: set[str] = set()
         at, scope = gateway, self.graph.scope_of[gateway]
         while self.graph.decisions[gateway].coded:
             into = {n: [a.source for a in arcs] for n, arcs in scope.graph.into.items()}
             before = list_reachable(into[at], into)
             for node in scope.scope.nodes:
                 if node.id in before and not scope.variables.concurrent(node.id, at):
-                    found.update(self._tasks_in(node))
+                    tasks.update(self._tasks_in(node))
             if scope.scope.id not in self._parents:
                 break
             at, scope = scope.scope.id, self._parents[scope.scope.id]
-        return frozenset(found)
+        return frozenset(tasks)
 
     def _tasks_in(self, node: Node) -> Iterator[str]:
         """Tasks whose results hold variables, at a node or inside it."""
@@ -196,7 +199,7 @@ class ProcessVariables:
 
     def set_in(self, machine: Machine, scope: ScopeGraph) -> Names:
         """Variables that the states of a machine may set."""
-        found: set[str] = set()
+        names: set[str] = set()
         for inner in machine.machines() if self.names else ():
             for step in inner.steps.values():
                 if step.node is None:
@@ -204,10 +207,10 @@ class ProcessVariables:
                 node = scope.graph.nodes[step.node]
                 if isinstance(node, SubProcess) and not is_multi_instance(node):
                     inside = self.graph.scopes[node.id]
-                    found |= self.set_in(inside.plan.machine, inside)
+                    names |= self.set_in(inside.plan.machine, inside)
                 else:
-                    found |= self.set_by(node.id, scope)
-        return frozenset(found)
+                    names |= self.set_by(node.id, scope)
+        return frozenset(names)
 
     def joined(self, fork: Fork, machine: Machine, scope: ScopeGraph) -> Names:
         """Variables of a fork's branches that are read after it."""
@@ -238,26 +241,26 @@ class ProcessVariables:
         from orgflow_ir.program.evaluation_guards import list_needs, null_tested
 
         trees = [b.tree for b in decision.branches if b.tree is not None]
-        found: list[tuple[str, Rule]] = []
+        missing_rules: list[tuple[str, Rule]] = []
         for need in list_needs(trees, null_tested(trees), in_turn=not decision.several):
             rules = [(self.rule(tree), truth) for tree, truth in need.guards]
-            guards = [rule if truth else choice.negated(rule) for rule, truth in rules]
+            guards = [rule if truth else choice.negate_rule(rule) for rule, truth in rules]
             for name in need.names:
-                missing = choice.negated(choice.present(path_of(self.root, (name,))))
-                found.append((name, choice.all_of([*guards, missing])))
-        return found
+                missing = choice.negate_rule(choice.is_present(path_of(self.root, (name,))))
+                missing_rules.append((name, choice.all_of([*guards, missing])))
+        return missing_rules
 
     def untold(self, decision: Decision) -> list[tuple[str, Rule]]:
         """Values whose emptiness the conditions of a gateway test, each with the rule that holds if
         it is tested and a Choice state cannot determine it."""
         trees = [b.tree for b in decision.branches if b.tree is not None]
-        found: dict[str, tuple[str, Rule]] = {}
+        tests: dict[str, tuple[str, Rule]] = {}
         for guards, path in _asked_for_content(trees, in_turn=not decision.several):
             rules = [(self.rule(tree), truth) for tree, truth in guards]
-            held = [rule if truth else choice.negated(rule) for rule, truth in rules]
-            test = choice.all_of([*held, choice.untold(path_of(self.root, path))])
-            found.setdefault(json.dumps(test), (".".join(path), test))
-        return list(found.values())
+            held = [rule if truth else choice.negate_rule(rule) for rule, truth in rules]
+            test = choice.all_of([*held, choice.is_untestable(path_of(self.root, path))])
+            tests.setdefault(json.dumps(test), (".".join(path), test))
+        return list(tests.values())
 
     def no_truth(self, decision: Decision) -> list[tuple[str, Rule]]:
         """Variables that the conditions of a gateway read as truth values, each with the rule that
@@ -267,19 +270,19 @@ class ProcessVariables:
         from orgflow_ir.program.demands import demands
 
         trees = [b.tree for b in decision.branches if b.tree is not None]
-        found: dict[str, tuple[str, Rule]] = {}
+        tests: dict[str, tuple[str, Rule]] = {}
         for demand in demands(trees, in_turn=not decision.several):
-            (one, *_) = demand.operands
-            if demand.requirement not in _TRUTHS or not isinstance(one, Variable):
+            (operand, *_) = demand.operands
+            if demand.requirement not in _TRUTHS or not isinstance(operand, Variable):
                 continue
             rules = [(self.rule(tree), truth) for tree, truth in demand.guards]
-            held = [rule if truth else choice.negated(rule) for rule, truth in rules]
-            path = path_of(self.root, one.path)
+            held = [rule if truth else choice.negate_rule(rule) for rule, truth in rules]
+            path = path_of(self.root, operand.path)
             test = choice.all_of(
                 [*held, choice.no_truth(path, texts=demand.requirement is not requirements.BOOLEAN)]
             )
-            found.setdefault(json.dumps(test), (".".join(one.path), test))
-        return list(found.values())
+            tests.setdefault(json.dumps(test), (".".join(operand.path), test))
+        return list(tests.values())
 
 
 _TRUTHS = (requirements.FLAG, requirements.TRUTH, requirements.BOOLEAN)
@@ -312,8 +315,15 @@ def holds_variables(node: Node) -> bool:
     return isinstance(node, Event) and node.position == "catch" and node.trigger in comes_in
 
 
-def _reads(scope: ScopeGraph) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _collect_reads(scope: ScopeGraph, graph: ProcessGraph) -> dict[str, tuple[str, ...]]:
     """Variables that the state of a node reads, by the node."""
+    reads: dict[str, list[str]] = {}
+    for node, names in _list_reads(scope, graph):
+        reads.setdefault(node, []).extend(names)
+    return {node: tuple(dict.fromkeys(names)) for node, names in reads.items()}
+
+
+def _list_reads(scope: ScopeGraph, graph: ProcessGraph) -> Iterator[tuple[str, tuple[str, ...]]]:
     for gateway, decision in scope.decisions.items():
         if decision.coded:
             yield gateway, tuple(dict.fromkeys(path[0] for path in decision.coded))
@@ -326,3 +336,5 @@ def _reads(scope: ScopeGraph) -> Iterator[tuple[str, tuple[str, ...]]]:
             path = variable_path(definition)
             if path is not None and definition.timer == "date":
                 yield node.id, path[:1]
+        if node.id in graph.works:
+            yield node.id, graph.read_by(node.id)

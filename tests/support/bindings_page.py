@@ -32,7 +32,10 @@ _PREFIXES = {
     "drools": "http://www.jboss.org/drools",
 }
 
-_WHERE = {"n8n": ", in the note of a placeholder", "asl": ", in the `Comment` of a Pass state"}
+_WHERE = {
+    "n8n": ", in the note of a placeholder",
+    "asl": ", in the `Comment` of a state that does it or calls a function",
+}
 
 Sample = tuple[str, str, str]
 """Tag, attributes, content in `extensionElements`."""

@@ -64,7 +64,7 @@ FRONTENDS = (
 )
 
 BACKENDS = (
-    ("orgflow.backends.javascript",),
+    ("orgflow.backends.asl.jsonata", "orgflow.backends.javascript"),
     *N8N,
     (
         "orgflow.backends.asl",

@@ -14,11 +14,11 @@ from asl_play import Compiled, Validator, moto_runner, validator
 from hostile_labels import HOSTILE
 from orgflow.backends.asl import rules
 from orgflow.backends.asl.choice import Place, check_sayable, to_rule
-from orgflow.backends.asl.definition_check import problems
+from orgflow.backends.asl.definition_check import list_problems
 from orgflow.backends.asl.format import all_states
 from orgflow.backends.asl.names import FieldNames, StateNames, error_name
 from orgflow.backends.asl.structure import MAX_DEPTH
-from orgflow.backends.asl.times import seconds, timestamp
+from orgflow.backends.asl.times import moment_timestamp, whole_seconds
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.gaps import GAP_RULES
@@ -78,7 +78,7 @@ def test_error_names_are_not_the_languages_own() -> None:
     ],
 )
 def test_durations(kind: str | None, text: str, wanted: int | None) -> None:
-    assert seconds(_timer(kind, text)) == wanted
+    assert whole_seconds(_timer(kind, text)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_durations(kind: str | None, text: str, wanted: int | None) -> None:
     ],
 )
 def test_dates(text: str, wanted: str | None) -> None:
-    assert timestamp(_timer("date", text)) == wanted
-    assert timestamp(_timer("duration", text)) == wanted  # what the text is counts
+    assert moment_timestamp(_timer("date", text)) == wanted
+    assert moment_timestamp(_timer("duration", text)) == wanted  # what the text is counts
 
 
 def _timer(kind: Any, text: str) -> EventDefinition:
@@ -214,7 +214,7 @@ def test_coded_conditions_run(registry: Registry) -> None:
 
 def test_the_check_finds_what_is_wrong(registry: Registry) -> None:
     (whole,) = Compiled(CASES["decision inside a branch, in a loop"], registry).definitions
-    assert list(problems(whole)) == []
+    assert list(list_problems(whole)) == []
 
     def edited(name: str, **changes: Any) -> list[str]:
         made = copy.deepcopy(whole)
@@ -224,7 +224,7 @@ def test_the_check_finds_what_is_wrong(registry: Registry) -> None:
                 state.pop(key)
             else:
                 state[key] = value
-        return list(problems(made))
+        return list(list_problems(made))
 
     assert any("not in its machine" in p for p in edited("Task t4", Next="Task t1"))
     assert any("nothing leads to" in p for p in edited("Gate a", Next="Gate z"))
@@ -234,18 +234,18 @@ def test_the_check_finds_what_is_wrong(registry: Registry) -> None:
     assert any("no `Choices`" in p for p in edited("Gate z", Choices=None))
     longer = copy.deepcopy(whole)
     longer["States"]["x" * 81] = {"Type": "Succeed"}
-    assert any("81 characters" in p for p in problems(longer))
+    assert any("81 characters" in p for p in list_problems(longer))
     twice = copy.deepcopy(whole)
     twice["States"]["Task t1"] = {"Type": "Succeed"}
-    assert any("two states have the name" in p for p in problems(twice))
-    assert list(problems({"StartAt": "a", "States": {}})) != []
+    assert any("two states have the name" in p for p in list_problems(twice))
+    assert list(list_problems({"StartAt": "a", "States": {}})) != []
 
 
 def test_a_faulty_machine_is_our_fault(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     from orgflow.backends.asl import backend as module
 
     found = Compiled(model([start(), end()], "s>e"), registry)
-    monkeypatch.setattr(module, "problems", lambda definition: ["`x` is odd"])
+    monkeypatch.setattr(module, "list_problems", lambda definition: ["`x` is odd"])
     assert found.legal is not None
     ctx = found.ctx
     assert registry.backends["asl"].emit(found.legal, ctx).artifacts == ()

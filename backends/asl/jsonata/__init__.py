@@ -1,0 +1,1 @@
+"""Programs of tasks as JSONata, the expressions of Step Functions."""
