@@ -9,15 +9,32 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from orgflow.commands.startup import quick_start
+
+from orgflow_ir.lazy_modules import LazyModule
 
 quick_start()  # before the imports, which create most objects
 
 import click  # noqa: E402
 from orgflow.backends import DEFAULT_TARGET  # noqa: E402
 from orgflow.commands.streams import discard_output, survive_closed_pipes  # noqa: E402
+
+if TYPE_CHECKING:
+    import difflib
+    import traceback
+
+    from orgflow.commands import version
+
+    from orgflow_ir import plugins
+    from orgflow_ir.pipeline import crashes
+else:  # after a mistake or a crash, and for --version
+    difflib = LazyModule("difflib")
+    version = LazyModule("orgflow.commands.version")
+    crashes = LazyModule("orgflow_ir.pipeline.crashes")
+    plugins = LazyModule("orgflow_ir.plugins")
+    traceback = LazyModule("traceback")
 
 _COMMANDS: dict[str, str] = {
     "compile": "Compile a model into a workflow of the target.",
@@ -67,9 +84,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], _COMMANDS, n=1)
+            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(_COMMANDS)}"
             raise click.UsageError(f"no such command {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
@@ -88,9 +103,8 @@ class LazyGroup(click.Group):
 def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    from orgflow.commands.version import version_text
 
-    click.echo(version_text())
+    click.echo(version.version_text())
     ctx.exit()
 
 
@@ -152,16 +166,12 @@ def _report_usage(error: click.UsageError) -> None:
 
 def _report_crash(error: Exception) -> int:
     if os.environ.get("ORGFLOW_DEBUG") == "1":
-        import traceback
-
         traceback.print_exception(error)
-    from orgflow_ir.pipeline.crashes import crash_element, crash_file
-    from orgflow_ir.plugins import outside_culprit
 
     message = " ".join(str(error).split()) or "no message"
-    plugin = outside_culprit(error)
+    plugin = plugins.outside_culprit(error)
     what = "internal error" if plugin is None else f"the plugin `{plugin}` failed"
-    file, element = crash_file(error), crash_element(error)
+    file, element = crashes.crash_file(error), crashes.crash_element(error)
     what = f"{file}: {what}" if file else what
     what += f" at `{element.label}`" if element is not None else ""
     click.echo(

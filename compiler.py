@@ -11,10 +11,12 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from orgflow.compilation import usage_errors
 from orgflow.compilation.model_checks import check_gaps, check_model
 from orgflow.passes.pipelines import COMPILE_SEVERITIES, DRAWABLE, FORCEABLE, GAP_SEVERITIES
 
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import CallActivity, Model
 from orgflow_ir.model.records import NamedTuple
@@ -26,7 +28,13 @@ from orgflow_ir.plugins.guards import call_guarded, emit_guarded
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
+    from orgflow.compilation import process_groups
+
+    from orgflow_ir.linking import called_processes
     from orgflow_ir.targets.verification import Verification
+else:  # calls of other models, and processes compiled one by one
+    process_groups = LazyModule("orgflow.compilation.process_groups")
+    called_processes = LazyModule("orgflow_ir.linking.called_processes")
 
 
 class CompileRequest(NamedTuple):
@@ -233,9 +241,9 @@ def compare_workflows(
     for file in request.workflows:
         compared = call_guarded(backend, "verify", tuple, model, file, ctx, strict=request.strict)
         if compared is None:
-            from orgflow.compilation.usage_errors import UnsupportedError  # of a library call
-
-            raise UnsupportedError(f"target `{backend.name}` does not support verification")
+            raise usage_errors.UnsupportedError(
+                f"target `{backend.name}` does not support verification"
+            )
         results += compared
     return outcome._replace(verifications=tuple(results))
 
@@ -268,9 +276,8 @@ def add_called_processes(model: Model, backend: Backend, ctx: PassContext) -> Mo
         isinstance(node, CallActivity) for scope in model.scopes() for node in scope.nodes
     ):
         return model
-    from orgflow_ir.linking.called_processes import with_called_processes  # few models call
 
-    return with_called_processes(model, ctx)
+    return called_processes.with_called_processes(model, ctx)
 
 
 def compile_model(
@@ -294,7 +301,6 @@ def compile_separately(request: CompileRequest, ctx: PassContext) -> list[tuple[
     processes are reported as gaps, and findings about the whole model once. Files that a backend
     names after the model are named after the process; duplicate names get a number."""
     # Most models are compiled as a whole.
-    from orgflow.compilation import process_groups
 
     compiled: list[tuple[Model, Emitted]] = []
     reported = list(ctx.diagnostics)

@@ -6,7 +6,14 @@ import hashlib
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from orgflow_ir.lazy_modules import LazyModule
+
+if TYPE_CHECKING:
+    import jinja2
+else:  # when a prompt is filled: importing jinja2 takes longer than a small compile
+    jinja2 = LazyModule("jinja2")
 
 _FOLDER = Path(__file__).resolve().parent / "prompts"
 _HIDDEN = re.compile(
@@ -27,11 +34,9 @@ def render_prompt(name: str, **values: Any) -> str:
 @cache
 def _load_templates() -> Any:
     """The templates; Jinja is heavy, so that the first prompt loads it."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        undefined=StrictUndefined,
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        undefined=jinja2.StrictUndefined,
         autoescape=False,  # a prompt is no page
         trim_blocks=True,
         lstrip_blocks=True,

@@ -17,12 +17,12 @@ from orgflow.commands.inputs import expand_folders
 from orgflow.commands.options import SourceOptions, parsed_into, resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files, write_stdout
 from orgflow.commands.session import Session, end_command, exit_code, list_folders_once
-from orgflow.commands.startup import LazyModule
 from orgflow.commands.suppressions import Acceptance
 from orgflow.compilation.usage_errors import suggest_name
 from orgflow.passes.presets import PRESETS
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.pipeline.services import Progress, no_progress
 from orgflow_ir.plugins.contracts import Backend
 

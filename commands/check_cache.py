@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from hashlib import blake2b
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from orgflow.commands.suppressions import Acceptance, Applied
 
 import orgflow_ir
 from orgflow_ir.model.value import Value
+from orgflow_ir.plugins.hooks import GROUP
 
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum size of all entries in bytes; beyond it, the least recently used ones are removed."""
@@ -204,10 +206,6 @@ def _new_digest(*parts: bytes) -> bytes:
 
 def _describe_installation() -> bytes:
     """The version of orgflow, its code, Python's version, and the plugins with theirs."""
-    from importlib.metadata import entry_points, version
-
-    from orgflow_ir.plugins.hooks import GROUP
-
     root = os.path.dirname(os.path.abspath(compiler.__file__))
     verify = os.environ.get("ORGFLOW_VERIFY", "")  # finds more
     parts = [version("orgflow").encode(), sys.version.encode(), verify.encode()]

@@ -17,6 +17,7 @@ from orgflow.compilation.usage_errors import InputError
 from orgflow.compiler import CHECK, LEGAL, CompileRequest, lint_own_format, run_stages
 
 from orgflow_ir.diagnostics import Category, Diagnostic
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.neighbours import Neighbours, noted_neighbours
 from orgflow_ir.model.source import Source, SourceFile
@@ -24,7 +25,11 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:
+    from orgflow.commands import target_settings
+
     from orgflow_ir.reporting.sarif_reporter import Replacement
+else:  # with a target only
+    target_settings = LazyModule("orgflow.commands.target_settings")
 
 
 class CheckOptions(Record):
@@ -182,9 +187,13 @@ class Checker:
         given = dict(self.options.target_options)
         if self.backend is None:
             return given
-        from orgflow.commands.target_settings import read_target_options  # with a target only
 
-        return {**read_target_options(self.backend, path, self.session.registry).options, **given}
+        return {
+            **target_settings.read_target_options(
+                self.backend, path, self.session.registry
+            ).options,
+            **given,
+        }
 
     def _check_model(
         self, model: Model, source: Source, target_options: dict[str, str], ctx: PassContext

@@ -38,7 +38,6 @@ from orgflow.commands.session import (
     list_folders_once,
     text_width,
 )
-from orgflow.commands.startup import LazyModule
 from orgflow.compiler import (
     COMPILE,
     CompileRequest,
@@ -50,6 +49,7 @@ from orgflow.passes.pipelines import FORCEABLE
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.source import SourceFile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 from orgflow.commands.output import write_stdout
 from orgflow.compilation.usage_errors import suggest_name
 
@@ -30,7 +31,6 @@ def command(shell: str) -> None:
     """
     if shell not in SHELLS:
         raise click.UsageError(f"no shell `{shell}`; {suggest_name(shell, tuple(SHELLS))}")
-    from click.shell_completion import get_completion_class
 
     completion = get_completion_class(shell)
     assert completion is not None

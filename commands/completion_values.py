@@ -4,8 +4,16 @@ otherwise files."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import click
+
+from orgflow_ir.lazy_modules import LazyModule
+
+if TYPE_CHECKING:
+    from orgflow_ir import plugins
+else:  # in a shell that asks for values only
+    plugins = LazyModule("orgflow_ir.plugins")
 
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -20,9 +28,7 @@ def _filter_beginnings(names: Iterable[str], incomplete: str) -> list[str]:
 
 def complete_targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Names of backends; inside the braces of one, its options with each of their values."""
-    from orgflow_ir.plugins import Registry
-
-    backends = Registry().backends
+    backends = plugins.Registry().backends
     name, brace, inside = incomplete.partition("{")
     if not brace:
         return _filter_beginnings(backends, incomplete)
@@ -41,16 +47,12 @@ def complete_targets(_ctx: click.Context, _param: click.Parameter, incomplete: s
 
 def complete_frontends(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Names of frontends."""
-    from orgflow_ir.plugins import Registry
-
-    return _filter_beginnings(Registry().frontends, incomplete)
+    return _filter_beginnings(plugins.Registry().frontends, incomplete)
 
 
 def complete_reporters(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Forms of diagnostics."""
-    from orgflow_ir.plugins import Registry
-
-    return _filter_beginnings(Registry().reporters, incomplete)
+    return _filter_beginnings(plugins.Registry().reporters, incomplete)
 
 
 def complete_among(*names: str) -> Completion:
@@ -64,9 +66,7 @@ def complete_among(*names: str) -> Completion:
 
 def complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Codes of rules, or their names."""
-    from orgflow_ir.plugins import Registry
-
-    rules = Registry().rules
+    rules = plugins.Registry().rules
     names = (
         rules if "A" <= (incomplete[:1] or "A") <= "Z" else (rule.name for rule in rules.values())
     )
@@ -75,7 +75,5 @@ def complete_codes(_ctx: click.Context, _param: click.Parameter, incomplete: str
 
 def complete_passes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Names of passes, after those that the list contains already."""
-    from orgflow_ir.plugins import Registry
-
     done, comma, last = incomplete.rpartition(",")
-    return [done + comma + name for name in _filter_beginnings(Registry().passes, last)]
+    return [done + comma + name for name in _filter_beginnings(plugins.Registry().passes, last)]

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -107,8 +108,6 @@ def read_configuration(path: str, registry: Registry, ctx: PassContext) -> Confi
 def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> Configuration:
     """The configuration in a file with these bytes. Unusable parts are reported as OF004 or
     OF006."""
-    import tomllib  # most models have no configuration near them
-
     rules = registry.named_rules
     folder = os.path.dirname(os.path.abspath(path))
     try:

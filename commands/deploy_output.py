@@ -12,6 +12,8 @@ import click
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session
 
+from orgflow_ir.reporting.json_reporter import diagnostics_data
+
 if TYPE_CHECKING:
     from orgflow_ir.plugins.deployment import Deployed, DeployResult, Removed
 
@@ -87,8 +89,6 @@ class JsonOutput(Output):
             self._failed.append(workflow.name)
 
     def finish(self) -> None:
-        from orgflow_ir.reporting.json_reporter import diagnostics_data
-
         document = {
             "version": 1,
             "workflows": self._workflows,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
@@ -13,10 +14,12 @@ from orgflow.compilation.json_lists import read_together
 from orgflow.compilation.reading import parse_source, select_frontend
 from orgflow.compilation.usage_errors import InputError, UnknownName
 
+from orgflow_ir.comparison.model_changes import compare_models
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend, Frontend
+from orgflow_ir.reporting.json_reporter import diagnostics_data
 from orgflow_ir.targets.comparison import Comparison, to_dict
 from orgflow_ir.targets.comparison_text import comparison_text
 
@@ -69,10 +72,6 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
             session.show()
         end_command(NOT_COMPARED)
     if format_ == "json":
-        import json
-
-        from orgflow_ir.reporting.json_reporter import diagnostics_data
-
         document = {**to_dict(comparison), **diagnostics_data(session.diagnostics)}
         write_stdout(json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     else:
@@ -108,7 +107,6 @@ def diff_sources(
     targets = [_find_target(frontend, registry.backends) for frontend, _ in filter(None, read)]
     if targets[0] is not None and targets[0] is targets[1]:
         return targets[0].diff(old, new, ctx)
-    from orgflow_ir.comparison.model_changes import compare_models
 
     # With the diagram: that only a drawing differs is reported.
     models = [parse_source(*selected, ctx, diagram=True) for selected in filter(None, read)]

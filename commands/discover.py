@@ -29,12 +29,12 @@ from orgflow.commands.output import list_destinations, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, end_command, exit_code
-from orgflow.commands.startup import LazyModule
 from orgflow.commands.stores import local_folder, open_store
 from orgflow.compiler import CompileRequest, compile_separately
 
 from orgflow_ir.diagnostics.message_rules import NoMessageStore, NothingDiscovered, SimplerDiscovery
 from orgflow_ir.filling.evidence_check import check_evidence
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import MissingService, Progress, ServiceError
 from orgflow_ir.plugins.contracts import Backend

@@ -11,9 +11,9 @@ from orgflow.commands.output import write_stdout
 from orgflow.commands.session import end_command
 
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import RunnerError
 from orgflow_ir.plugins.engines import EngineProvider, LocalServer, RunningServer
 from orgflow_ir.plugins.guards import call_guarded
+from orgflow_ir.plugins.runners import RunnerError
 
 MISUSE = 2
 

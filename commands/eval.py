@@ -21,7 +21,6 @@ from orgflow.commands.server import (
     server_options,
 )
 from orgflow.commands.session import Session, end_command
-from orgflow.commands.startup import LazyModule
 from orgflow.compilation.reading import load_model
 from orgflow.compilation.usage_errors import suggest_name
 from orgflow.compiler import (
@@ -36,12 +35,14 @@ from orgflow.evaluation.executable import Compiler as ExecutableCompiler
 from orgflow.evaluation.executable import ExecutableReport
 from orgflow.evaluation.pmo import Compiled, Compiler, PmoReport
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import Backend, RunnerError
+from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.engines import is_address
+from orgflow_ir.plugins.runners import RunnerError
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Emitted
 

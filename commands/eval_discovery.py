@@ -17,12 +17,12 @@ from orgflow.commands.options import model_settings
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, end_command
-from orgflow.commands.startup import LazyModule
 from orgflow.commands.stores import local_folder, open_store
 from orgflow.compilation.reading import load_model
 from orgflow.compilation.usage_errors import suggest_name
 from orgflow.evaluation.charts import render_evaluation
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline.services import MissingService, OverBudget, ServiceError
 from orgflow_ir.plugins.message_stores import MessageStorage, StoreError

@@ -17,7 +17,6 @@ from orgflow.commands.options import model_settings
 from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session
-from orgflow.commands.startup import LazyModule
 from orgflow.compilation.agent_answers import choose_agents, fill_gaps
 from orgflow.compilation.reading import load_model
 from orgflow.compilation.target_choice import choose_backend
@@ -32,6 +31,7 @@ from orgflow.evaluation.filling import (
     evaluate_filling,
 )
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, CatalogueError
 from orgflow_ir.plugins.agents import GapAgent

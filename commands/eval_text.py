@@ -19,7 +19,6 @@ from orgflow.commands.options import model_settings
 from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session
-from orgflow.commands.startup import LazyModule
 from orgflow.compilation.agent_answers import choose_drafter, draft_model
 from orgflow.compilation.model_checks import check_model
 from orgflow.compilation.reading import load_model
@@ -30,6 +29,7 @@ from orgflow.evaluation.charts import render_evaluation
 from orgflow.evaluation.text_suite import BY_RULES, COLUMNS, Drafted, Drafter, evaluate_texts
 
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Embedder

@@ -19,10 +19,16 @@ from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.usage_errors import InputError, suggest_name
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.plugins.engines import RemoteError, ServerAccess, is_address
+from orgflow_ir.plugins.executions import ExecutionQuery, ExecutionReader, NotDeployed, time_of
+from orgflow_ir.plugins.guards import call_guarded
 
 if TYPE_CHECKING:
     import datetime
 
+    from orgflow.evaluation import page as report_page
+    from orgflow.evaluation import page_model, page_production, production
     from orgflow.evaluation.production import ProductionReport
 
     from orgflow_ir.model import Model
@@ -37,6 +43,11 @@ if TYPE_CHECKING:
         StoredWorkflow,
     )
     from orgflow_ir.targets.artifact import Emitted
+else:  # with --executions only
+    report_page = LazyModule("orgflow.evaluation.page")
+    page_model = LazyModule("orgflow.evaluation.page_model")
+    page_production = LazyModule("orgflow.evaluation.page_production")
+    production = LazyModule("orgflow.evaluation.production")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -102,9 +113,6 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
 
     Raises: click.UsageError: the options cannot be combined.
     """
-    from orgflow_ir.plugins.executions import ExecutionReader
-    from orgflow_ir.plugins.guards import call_guarded
-
     reader: ExecutionReader | None = call_guarded(asked.backend, "executions", ExecutionReader)
     if reader is None:
         raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
@@ -130,18 +138,14 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
 def _judge_executions(
     asked: Asked, emitted: Emitted, reader: ExecutionReader, executions: Iterable[Execution]
 ) -> ProductionReport:
-    from orgflow.evaluation.production import replay_executions
-
     observer = reader.observer(asked.model, emitted)
-    report = replay_executions(asked.model, executions, asked.backend, observer)
+    report = production.replay_executions(asked.model, executions, asked.backend, observer)
     target = asked.backend.name
     failures = diagnose_runs(report.failures, asked.model, target, asked.session)
     return replace(report, failures=failures)
 
 
 def _parse_query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:
-    from orgflow_ir.plugins.executions import ExecutionQuery
-
     if pull.status is not None and pull.status not in reader.statuses:
         known = suggest_name(pull.status, reader.statuses)
         raise click.UsageError(f"no status `{pull.status}`; {known}")
@@ -153,8 +157,6 @@ def _parse_query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:
 
 
 def _parse_date(text: str | None, option: str) -> datetime.datetime | None:
-    from orgflow_ir.plugins.executions import time_of
-
     if text is None:
         return None
     time = time_of(text)
@@ -183,9 +185,6 @@ def _replay_saved(
 def _replay_pulled(
     asked: Asked, emitted: Emitted, reader: ExecutionReader, pull: Pull, query: ExecutionQuery
 ) -> tuple[ProductionReport, str] | None:
-    from orgflow_ir.plugins.engines import RemoteError, ServerAccess, is_address
-    from orgflow_ir.plugins.executions import NotDeployed
-
     if not is_address(asked.engine):
         raise click.UsageError(
             "--executions N requires --engine URL; or name a file with executions"
@@ -228,35 +227,23 @@ def _one_by_one(
 
 def write_page(path: str, asked: Asked, report: ProductionReport, source: str) -> None:
     """Write the report as an HTML page. Raises `OutputError`."""
-    from orgflow.evaluation.page import render_page
-    from orgflow.evaluation.page_model import NodeTable
-    from orgflow.evaluation.page_production import production_page
-
     assert asked.emitted is not None
-    nodes = NodeTable(asked.emitted.source_map, asked.backend.name)
-    page = production_page(asked.model, nodes, asked.ctx.diagnostics, report, source)
-    write_files([(Path(path), render_page(page))])
+    nodes = page_model.NodeTable(asked.emitted.source_map, asked.backend.name)
+    page = page_production.production_page(
+        asked.model, nodes, asked.ctx.diagnostics, report, source
+    )
+    write_files([(Path(path), report_page.render_page(page))])
 
 
 def report_text(report: ProductionReport, model: Model) -> str:
     """Text for people: one row for executions with the same path, faults, frequencies."""
-    from orgflow.evaluation.page_model import Canvas, NodeTable
-    from orgflow.evaluation.page_production import (
-        RESULTS,
-        choices,
-        edited_lines,
-        flow_lines,
-        headline_of,
-        ways,
-    )
-
-    canvas = Canvas(model, NodeTable())
+    canvas = page_model.Canvas(model, page_model.NodeTable())
     lines: list[str] = []
     rows = []
-    paths = ways(report)
+    paths = page_production.ways(report)
     for number, path in enumerate(paths[:_SHOWN], 1):
         texts = [chain_steps([n.node for n in path.judged.observed.nodes])]
-        chosen = choices(canvas, path.judged)
+        chosen = page_production.choices(canvas, path.judged)
         texts += [f"chose: {chosen}"] if chosen else []
         if path.judged.said:
             texts.append(f"! {path.judged.said}")
@@ -264,13 +251,17 @@ def report_text(report: ProductionReport, model: Model) -> str:
             texts.append(f"! unknown nodes: {', '.join(path.judged.strange)}")
         if path.judged.verdict != "equal":
             texts.append(f"executions {_list_ids([m.observed.id for m in path.members])}")
-        result = "equal" if path.judged.verdict == "equal" else RESULTS[path.judged.verdict][1]
+        result = (
+            "equal"
+            if path.judged.verdict == "equal"
+            else page_production.RESULTS[path.judged.verdict][1]
+        )
         rows.append(((str(number), result, str(len(path.members))), texts))
     if rows:
         lines += [*format_table(("way", "result", "runs"), "what fired", rows), ""]
     if len(paths) > _SHOWN:
         lines += wrap_text(f"{len(paths) - _SHOWN} further paths are not shown")
-    branches = flow_lines(canvas, report)
+    branches = page_production.flow_lines(canvas, report)
     if branches:
         frequencies = [
             ((str(count), f"{percent} %"), [f"{choice} → {branch}"])
@@ -278,12 +269,12 @@ def report_text(report: ProductionReport, model: Model) -> str:
         ]
         lines += [*format_table(("taken", "share"), "branch", frequencies), ""]
     for one_edited in report.edited:
-        for line in edited_lines(one_edited):
+        for line in page_production.edited_lines(one_edited):
             lines += wrap_text(f"edited: {line}")
     for line in report.unread:
         lines += wrap_text(f"not judged: {line}")
     lines += failure_lines(report.failures)
-    lines += wrap_text(headline_of(report)[1].rstrip("."))
+    lines += wrap_text(page_production.headline_of(report)[1].rstrip("."))
     return "\n".join(lines) + "\n"
 
 

@@ -11,6 +11,7 @@ from orgflow.commands.completion_values import complete_codes
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import text_width
 from orgflow.compilation.usage_errors import suggest_name
+from orgflow.passes.presets import in_presets
 
 from orgflow_ir.plugins import Registry
 
@@ -29,7 +30,6 @@ def command(code: str) -> None:
     for old in registry.retired.values():
         if code.upper() == old.code or code.lower() == old.name:
             write_stdout(f"{old.code} {old.name} is retired; its successor is:\n\n")
-    from orgflow.passes.presets import in_presets
 
     presets = in_presets(rule)
     width = text_width(sys.stdout)

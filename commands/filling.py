@@ -18,13 +18,13 @@ from orgflow.commands.language_model import (
     report_usage,
 )
 from orgflow.commands.session import Session
-from orgflow.commands.startup import LazyModule
 from orgflow.compilation.agent_answers import choose_agents, fill_gaps, list_model_texts, read_ahead
 from orgflow.compilation.reading import load_model
 from orgflow.compilation.usage_errors import UnknownName, UnsupportedError
 from orgflow.compiler import add_called_processes
 
 from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import is_taken_over
 from orgflow_ir.pipeline import PassContext

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Mapping, Sequence
 from io import StringIO
@@ -24,6 +25,7 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.reporting.text_reporter import TextReporter
 from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.targets.comparison_text import comparison_text
 
@@ -81,8 +83,6 @@ def _shorten_lines(lines: list[str]) -> list[str]:
 
 
 def _unified_diff(old: str, new: str, name: str) -> list[str]:
-    import difflib
-
     return list(
         difflib.unified_diff(
             _split_lines(old), _split_lines(new), name, "compiled now", lineterm="\n"
@@ -155,8 +155,6 @@ def _has_content(place: Path, text: str) -> bool:
 
 
 def _render_errors(ctx: PassContext, source: SourceFile) -> str:
-    from orgflow_ir.reporting.text_reporter import TextReporter
-
     errors: list[Diagnostic] = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
     out = StringIO()
     TextReporter(inputs=(source.path,), sources={source.path: source.data}).report(errors, out)

@@ -16,7 +16,6 @@ from orgflow.commands.options import DiagnosticsOptions, diagnostics_options, pa
 from orgflow.commands.output import write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, end_command, exit_code
-from orgflow.commands.startup import LazyModule
 from orgflow.commands.stores import create_store, local_folder, readable_by_others
 from orgflow.compilation.usage_errors import suggest_name
 from orgflow.frontends.messages import message_paths, table
@@ -28,6 +27,7 @@ from orgflow_ir.diagnostics.message_rules import (
     UnknownMessages,
     UnusedColumns,
 )  # fmt: skip
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.message import BrokenMessage, Message, Person
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext

@@ -10,7 +10,11 @@ from orgflow.compilation.input_sources import open_source, source_name
 from orgflow.compilation.reading import FILE_KINDS, recognising_frontends
 from orgflow.compilation.usage_errors import InputError
 
+from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.model import Task
+from orgflow_ir.model.bindings import Decision
 from orgflow_ir.model.neighbours import NOT_MODELS
+from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceKind
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
@@ -18,7 +22,10 @@ from orgflow_ir.plugins.contracts import Frontend
 if TYPE_CHECKING:
     from orgflow.commands.session import Session
 
+    from orgflow_ir.decisions import library
     from orgflow_ir.model import Model
+else:  # decision tables only
+    library = LazyModule("orgflow_ir.decisions.library")
 
 _SHARED = (".json", ".xml", ".py", ".md", ".txt")
 """Suffixes that many other files share; the content of such a file decides."""
@@ -69,16 +76,11 @@ def used_decisions(
     """The files with decisions, in folders of the command, to which tasks of other models refer:
     the workflows of these models contain the decisions, so that they need none of their own. They
     are noted."""
-    from orgflow_ir.decisions.library import SUFFIXES
-    from orgflow_ir.model import Task
-    from orgflow_ir.model.bindings import Decision
-    from orgflow_ir.model.provenance import all_elements
-
     named = {source_name(path) for path in inputs}
     files = [
         model
         for model in models
-        if model.source not in named and model.source.lower().endswith(SUFFIXES)
+        if model.source not in named and model.source.lower().endswith(library.SUFFIXES)
     ]
     if not files:
         return frozenset()

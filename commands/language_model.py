@@ -15,9 +15,9 @@ from orgflow.agents.model_client.settings import NotConfigured, SettingsError, r
 from orgflow.agents.model_client.usage import NO_PRICE, Expected, RunBudget
 from orgflow.commands.options import file_near, find_configuration
 from orgflow.commands.session import Session
-from orgflow.commands.startup import LazyModule
 from orgflow.compilation.agent_answers import list_model_texts, read_ahead
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import ServiceError, current_agent

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import click
+
+from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.plugins.packages import install_command
+
+if TYPE_CHECKING:
+    from orgflow.commands.language_server import server
+else:  # the language server needs pygls, an extra of the installation
+    server = LazyModule("orgflow.commands.language_server.server")
 
 
 @click.command("lsp", short_help="Show findings and fixes in an editor.")
@@ -18,9 +27,6 @@ def command(stdio: bool) -> None:
     edited, and offers the fixes. It requires the Python package pygls.
     """
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
-        from orgflow_ir.plugins.packages import install_command
-
         raise click.UsageError(f"the language server needs pygls: {install_command('pygls')}")
-    from orgflow.commands.language_server.server import serve_editor
 
-    serve_editor()
+    server.serve_editor()

@@ -47,7 +47,6 @@ from orgflow.commands.output import (
 )
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, end_command, exit_code
-from orgflow.commands.startup import LazyModule
 from orgflow.compilation.agent_answers import choose_drafter, draft_model, read_ahead
 from orgflow.compilation.input_sources import read_source, source_name
 from orgflow.compilation.usage_errors import InputError, UnknownName, UnsupportedError
@@ -55,6 +54,7 @@ from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import GatewayKind, Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext

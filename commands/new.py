@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from shlex import quote
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from orgflow.backends import DEFAULT_TARGET
@@ -13,7 +14,13 @@ from orgflow.commands.completion_values import complete_among
 from orgflow.commands.output import OutputError, write_files, write_stdout
 from orgflow.compilation.usage_errors import suggest_name
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.plugins import Registry
+
+if TYPE_CHECKING:
+    import jinja2
+else:  # when a package is written, not for a page of help
+    jinja2 = LazyModule("jinja2")
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_NAME = 40
@@ -144,11 +151,12 @@ def name_fault(kind: str, name: str) -> str | None:
 
 def create_package(kind: str, name: str) -> list[tuple[str, str]]:
     """The files of a package: path relative to its folder, and text. `name` is a valid name."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    loader = FileSystemLoader(TEMPLATES)
-    environment = Environment(
-        loader=loader, undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    environment = jinja2.Environment(
+        loader=loader,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
     )
     words = derive_names(kind, name)
     return [
@@ -203,6 +211,4 @@ def _next_steps(folder: Path, paths: list[Path], kind: str, name: str) -> str:
 
 
 def _quote_path(path: str) -> str:
-    from shlex import quote
-
     return quote(path)

@@ -15,9 +15,9 @@ from orgflow.commands.completion_values import (
     complete_reporters,
     complete_targets,
 )
-from orgflow.commands.startup import LazyModule
 from orgflow.compilation.usage_errors import OptionError, UnknownName
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -8,10 +8,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from orgflow.commands.options import is_quiet
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.pipeline.services import Progress, no_progress
+
+if TYPE_CHECKING:
+    from rich import console as rich_console
+    from rich import progress as rich_progress
+else:  # on a terminal: importing rich takes longer than a small compile
+    rich_console = LazyModule("rich.console")
+    rich_progress = LazyModule("rich.progress")
 
 WIDEST = 28
 """Maximum number of characters shown of the next item: the bar and its numbers have to fit into 80
@@ -24,17 +33,16 @@ def progress_bar() -> Iterator[Progress]:
     if sys.stderr is None or not sys.stderr.isatty() or is_quiet():
         yield no_progress
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
+        rich_progress.BarColumn(),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TimeRemainingColumn(),
+        rich_progress.TextColumn("{task.description}", markup=False),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with rich_progress.Progress(
+        *columns, console=rich_console.Console(stderr=True), transient=True
+    ) as bar:
         task = bar.add_task("", total=None)
 
         def show(done: int, total: int, name: str) -> None:

@@ -58,9 +58,10 @@ from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Backend, Runner, RunnerError
+from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.engines import LOCAL, MODEL, RemoteError
 from orgflow_ir.plugins.guards import emit_guarded
+from orgflow_ir.plugins.runners import Runner, RunnerError
 from orgflow_ir.reporting.json_reporter import diagnostics_data
 from orgflow_ir.targets.artifact import Emitted
 

@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from orgflow.evaluation.wording import choices_line
+
 if TYPE_CHECKING:
     from orgflow.evaluation.failures import Failure
     from orgflow.evaluation.replay import ReplayReport, RunReport
@@ -48,8 +50,6 @@ def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
 def _run_row(
     number: int, run: RunReport, report: ReplayReport
 ) -> tuple[tuple[str, ...], list[str]]:
-    from orgflow.evaluation.wording import choices_line
-
     labels = report.labels
     texts = [chain_steps(run.executed)]
     choices = choices_line(run.run.choices, lambda element: labels.get(element, element))

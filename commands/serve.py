@@ -26,7 +26,6 @@ from orgflow.commands.progress import report_elapsed
 from orgflow.commands.server import SERVER_FAILED, deployer_of
 from orgflow.commands.session import Session, end_command
 
-from orgflow_ir.plugins.contracts import RunnerError
 from orgflow_ir.plugins.deployment import Deployer, DeployOptions, DeployResult
 from orgflow_ir.plugins.engines import (
     EngineProvider,
@@ -35,6 +34,7 @@ from orgflow_ir.plugins.engines import (
     ServerAccess,
     ServerExecution,
 )
+from orgflow_ir.plugins.runners import RunnerError
 
 MISUSE = 2
 

@@ -14,7 +14,7 @@ from orgflow.commands.options import Options
 from orgflow.commands.session import Session, exit_code
 
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Backend, Runner
+from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.deployment import Deployer
 from orgflow_ir.plugins.engines import (
     LOCAL,
@@ -27,6 +27,7 @@ from orgflow_ir.plugins.engines import (
     looks_like_server,
 )
 from orgflow_ir.plugins.guards import call_guarded
+from orgflow_ir.plugins.runners import Runner
 
 F = TypeVar("F", bound=Callable[..., Any])
 

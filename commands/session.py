@@ -19,17 +19,31 @@ from orgflow.compilation.usage_errors import InputError, UnknownName, suggest_na
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnknownFormat, UnreadableInput
 from orgflow_ir.diagnostics.message_rules import NoMessageStore
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import ElementNames
+from orgflow_ir.model.provenance import elements_by_id
 from orgflow_ir.model.source import Source, SourceFile, SourceLocation, SourceStream
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import CancelFlag, Services
 from orgflow_ir.plugins import Registry
+from orgflow_ir.reporting.text_reporter import TextReporter
 
 if TYPE_CHECKING:
+    import shutil
+    from importlib import metadata
+
+    from orgflow_ir.model import neighbours
     from orgflow_ir.model.element_names import ElementNames
     from orgflow_ir.model.elements import Element
+    from orgflow_ir.reporting import json_reporter, streamed_lines
     from orgflow_ir.reporting.sarif_reporter import Replacement
-    from orgflow_ir.reporting.streamed_lines import StreamedLines
+else:  # for one output form, with a terminal, or with a trace
+    metadata = LazyModule("importlib.metadata")
+    neighbours = LazyModule("orgflow_ir.model.neighbours")
+    json_reporter = LazyModule("orgflow_ir.reporting.json_reporter")
+    streamed_lines = LazyModule("orgflow_ir.reporting.streamed_lines")
+    shutil = LazyModule("shutil")
 
 MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code, NoMessageStore.code)
 """Codes about the call and not about a model: exit code 2."""
@@ -78,8 +92,6 @@ class Traced(Record):
         steps = [step for d in diagnostics for step in d.trace]
         if not steps:
             return None
-        from orgflow_ir.model.element_names import ElementNames
-        from orgflow_ir.model.provenance import elements_by_id
 
         labels, names, elements = labels_of(model), ElementNames(model), elements_by_id(model)
         ids = dict.fromkeys(id for step in steps for id in (step.element, *step.taken))
@@ -142,8 +154,6 @@ class Session:
 
     def _lookup_reporter(self) -> Any:
         if self.format == "text":  # the others need not be loaded for it
-            from orgflow_ir.reporting.text_reporter import TextReporter
-
             return TextReporter()
         reporters = self.registry.reporters
         if self.format not in reporters:
@@ -225,8 +235,6 @@ class Session:
         return text.getvalue()
 
     def _configured(self, reporter: Any, stream: TextIO | None, brief: bool) -> Any:
-        from orgflow_ir.reporting.text_reporter import TextReporter
-
         if isinstance(reporter, TextReporter):
             return dataclasses.replace(
                 reporter,
@@ -241,18 +249,13 @@ class Session:
                 labels=self._labels(),
                 name_of=self._name_of,
             )
-        if reporter.name == "json":
-            from orgflow_ir.reporting.json_reporter import JsonReporter
-
-            if isinstance(reporter, JsonReporter):
-                return dataclasses.replace(reporter, more=self.more())
+        if reporter.name == "json" and isinstance(reporter, json_reporter.JsonReporter):
+            return dataclasses.replace(reporter, more=self.more())
         if reporter.name == "sarif":
-            from importlib.metadata import version
-
             return dataclasses.replace(
                 reporter,
                 rules=self.registry.rules,
-                version=version("orgflow"),
+                version=metadata.version("orgflow"),
                 label=self._name_of,
                 place=self._place_of,
                 notes=tuple(self.notes),
@@ -260,16 +263,14 @@ class Session:
             )
         return reporter
 
-    def _texts(self) -> dict[str, bytes | StreamedLines]:
+    def _texts(self) -> dict[str, bytes | streamed_lines.StreamedLines]:
         """Where excerpts come from: what came once, or is a folder, has none."""
-        texts: dict[str, bytes | StreamedLines] = {}
+        texts: dict[str, bytes | streamed_lines.StreamedLines] = {}
         for name, source in self.sources.items():
             if isinstance(source, SourceFile):
                 texts[name] = source.data
             elif isinstance(source, SourceStream) and name != STDIN:
-                from orgflow_ir.reporting.streamed_lines import StreamedLines
-
-                texts[name] = StreamedLines(name)
+                texts[name] = streamed_lines.StreamedLines(name)
         return texts
 
     def _name_of(self, file: str, element: str) -> str:
@@ -277,8 +278,6 @@ class Session:
         if file in self.traced and element in self.traced[file].names:
             return self.traced[file].names[element]
         if file not in self._names:
-            from orgflow_ir.model.element_names import ElementNames
-
             model_of_file = next((model for model in self.models if model.source == file), None)
             self._names[file] = None if model_of_file is None else ElementNames(model_of_file)
         names = self._names[file]
@@ -289,8 +288,6 @@ class Session:
         if file in self.traced and element in self.traced[file].names:
             return self.traced[file].places.get(element)
         if file not in self._elements:
-            from orgflow_ir.model.provenance import elements_by_id
-
             model_of_file = next((model for model in self.models if model.source == file), None)
             self._elements[file] = {} if model_of_file is None else elements_by_id(model_of_file)
         found_there = self._elements[file].get(element)
@@ -340,18 +337,15 @@ def text_width(stream: TextIO | None) -> int:
     """The width of the output: that of a terminal, between 60 and 100, otherwise 80."""
     if stream is None or not stream.isatty():
         return 80
-    import shutil
 
     return min(max(shutil.get_terminal_size().columns, 60), 100)
 
 
 def list_folders_once() -> None:
     """Until the command is over, list each folder with called processes once for all models."""
-    from orgflow_ir.model.neighbours import folders_listed_once
-
     running = click.get_current_context(silent=True)
     if running is not None:
-        running.with_resource(folders_listed_once())
+        running.with_resource(neighbours.folders_listed_once())
 
 
 def end_command(code: int) -> NoReturn:

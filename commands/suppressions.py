@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from orgflow.commands.options import find_configuration
 from orgflow.commands.session import Record, labels_of
-from orgflow.commands.startup import LazyModule
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from orgflow.compilation.model_checks import check_model
 from orgflow.compilation.usage_errors import UnknownName, UnsupportedError
@@ -10,6 +11,7 @@ from orgflow.compilation.usage_errors import UnknownName, UnsupportedError
 from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
 from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 from orgflow_ir.diagnostics.core_rules import FaultyLeaf
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.pipeline import PassContext
@@ -18,6 +20,13 @@ from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.services import ServiceError, Services
 from orgflow_ir.plugins.agents import Agent, Document, GapAgent, ModelAgent
 from orgflow_ir.plugins.guards import leaf_name, registration_fault
+
+if TYPE_CHECKING:
+    from orgflow_ir.filling import agent_guards, evidence_check, gap_filling
+else:  # an agent was asked
+    agent_guards = LazyModule("orgflow_ir.filling.agent_guards")
+    evidence_check = LazyModule("orgflow_ir.filling.evidence_check")
+    gap_filling = LazyModule("orgflow_ir.filling.gap_filling")
 
 
 def choose_agents(wanted: Iterable[str | Agent], registry: Leaves) -> tuple[GapAgent, ...]:
@@ -73,8 +82,6 @@ def fill_gaps(
         check_model(changed, quiet)
         return tuple(d for d in quiet.diagnostics if d.severity is Severity.ERROR)
 
-    from orgflow_ir.filling import gap_filling  # a compilation without agents needs none of it
-
     read_ahead(list_model_texts(model), ctx.services)
     malformed = ctx.has_errors or any(
         d.category is not None and d.category.stops for d in find_errors(model)
@@ -103,9 +110,6 @@ def list_model_texts(model: Model) -> tuple[str, ...]:
 def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
     """The model that an agent produces from documents, its evidence compared with them; `None`
     after an error."""
-    from orgflow_ir.filling.agent_guards import AgentFailure, produce_model  # as above
-    from orgflow_ir.filling.evidence_check import check_evidence
-
     texts = {document.name: document.text for document in documents}
     read_ahead(texts.values(), ctx.services)
     store = ctx.services.store
@@ -114,10 +118,10 @@ def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassConte
         return texts.get(name) if name in texts or store is None else store.text(name)
 
     try:
-        model = produce_model(agent, documents, ctx)
+        model = agent_guards.produce_model(agent, documents, ctx)
         if model is not None:
-            check_evidence(model, text_of, ctx)
-    except AgentFailure as failure:
+            evidence_check.check_evidence(model, text_of, ctx)
+    except agent_guards.AgentFailure as failure:
         rule: type[Rule] = UnavailableAgent if failure.unavailable else FaultyLeaf
         ctx.emit(rule, f"{leaf_name(agent, ctx)} {failure}", severity=Severity.ERROR)
         return None

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from orgflow.passes.pipelines import CHECK, GAPS, ON_REQUEST
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import AfterEach, Pass, PassContext, PassManager, Stage
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.plugins.contracts import Backend
+
+if TYPE_CHECKING:
+    from orgflow.passes import optional
+else:  # an optional pass was asked for
+    optional = LazyModule("orgflow.passes.optional")
 
 
 def check_model(
@@ -70,9 +77,8 @@ def _optional_passes(ctx: PassContext) -> list[Pass]:
     """The passes of optional rules of which some rule is on."""
     if not ctx.grading.severities:
         return []
-    from orgflow.passes.optional import OPTIONAL  # most projects turn none on
 
-    return [p for p in OPTIONAL if any(ctx.grading.reports(rule) for rule in p.rules)]
+    return [p for p in optional.OPTIONAL if any(ctx.grading.reports(rule) for rule in p.rules)]
 
 
 def _configure_passes(passes: Iterable[Pass], ctx: PassContext) -> list[Pass]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from orgflow.compilation.input_sources import open_source, read_in_memory
 from orgflow.compilation.usage_errors import InputError, UnknownName
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, UnknownFormat, UnreadableInput
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.records import NamedTuple
@@ -25,6 +27,11 @@ from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.outside import is_ours
 from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.plugins.guards import parse_guarded, sniff_guarded
+
+if TYPE_CHECKING:
+    from orgflow.compilation import process_selection
+else:  # one process of several was asked for
+    process_selection = LazyModule("orgflow.compilation.process_selection")
 
 FILE_KINDS = frozenset({SourceKind.BYTES, SourceKind.STREAM})
 """The kinds of sources in which a file can be passed to a frontend."""
@@ -79,9 +86,7 @@ def read_model(request: ReadRequest, ctx: PassContext) -> ReadOutcome:
         frontend, source = selected
         model = parse_source(frontend, source, ctx, diagram=request.diagram)
     if model is not None and request.process is not None:
-        from orgflow.compilation.process_selection import select_process  # seldom wanted
-
-        model = select_process(model, request.process)
+        model = process_selection.select_process(model, request.process)
     return ReadOutcome(model, source)
 
 

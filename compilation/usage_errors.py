@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.element_names import join_listed
+
+if TYPE_CHECKING:
+    import difflib
+else:  # after a mistake of the user
+    difflib = LazyModule("difflib")
 
 
 class InputError(Exception):
@@ -51,9 +57,7 @@ class UnsupportedError(ValueError):
 
 def suggest_name(name: str, known: Sequence[str]) -> str:
     """`did you mean …` if a known name is similar, otherwise all known names."""
-    from difflib import get_close_matches  # after a mistake only
-
-    near = get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, known, n=1)
     if near:
         return f"did you mean `{near[0]}`?"
     return f"there are: {', '.join(known)}" if known else "there are none"

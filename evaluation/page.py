@@ -14,8 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from orgflow.backends.svg.style import style_sheet
+
+from orgflow_ir.lazy_modules import LazyModule
+
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    import jinja2
+    import markupsafe
+else:  # when a page is written: importing jinja2 takes longer than a small compile
+    jinja2 = LazyModule("jinja2")
+    markupsafe = LazyModule("markupsafe")
 
 Verdict = Literal["ok", "different", "failed", "open"]
 """Conforms; does not conform; ended with an error; could not be compared."""
@@ -136,36 +144,34 @@ class Page(NamedTuple):
     lists: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
 
-def page_templates(*, finalize: Callable[[Any], Any] | None = None) -> Environment:
+def page_templates(*, finalize: Callable[[Any], Any] | None = None) -> jinja2.Environment:
     """The templates of pages: every text is escaped, and a missing value is an error. `finalize`
     changes each value before it is shown."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
-        finalize=finalize, trim_blocks=True, lstrip_blocks=True,
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True,
+        undefined=jinja2.StrictUndefined, finalize=finalize, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
 
 
 def render_page(page: Page) -> str:
     """The page as HTML text; the same text for the same page."""
-    from markupsafe import Markup
-    from orgflow.backends.svg.style import style_sheet
 
     def clean(value: Any) -> Any:
         return clean_text(value) if isinstance(value, str) and not _is_markup(value) else value
 
-    def words(text: str) -> Markup:
+    def words(text: str) -> markupsafe.Markup:
         """Text with the parts in backticks as names; names cannot change the direction of the
         text."""
         parts = clean_text(text).split("`")
         if len(parts) % 2 == 0:
-            return Markup("<bdi>{}</bdi>").format(clean_text(text))
+            return markupsafe.Markup("<bdi>{}</bdi>").format(clean_text(text))
         shown = [
-            Markup('<bdi class="name">{}</bdi>').format(part) if i % 2 else Markup.escape(part)
+            markupsafe.Markup('<bdi class="name">{}</bdi>').format(part)
+            if i % 2
+            else markupsafe.Markup.escape(part)
             for i, part in enumerate(parts)
         ]
-        return Markup("").join(shown)
+        return markupsafe.Markup("").join(shown)
 
     environment = page_templates(finalize=clean)
     environment.filters["words"] = words
@@ -173,11 +179,13 @@ def render_page(page: Page) -> str:
     numbers = range(len(page.runs) + 1)
     sheet = environment.get_template("page.css.j2").render(page=page, numbers=numbers)
     sheet = (sheet + screen).replace("</", "<\\/")
-    pictures = [Markup(_bare(p)) for p in (page.overview, *(run.picture for run in page.runs))]
+    pictures = [
+        markupsafe.Markup(_bare(p)) for p in (page.overview, *(run.picture for run in page.runs))
+    ]
     return environment.get_template("page.html.j2").render(
         page=page,
         pictures=pictures,
-        sheet=Markup(sheet),
+        sheet=markupsafe.Markup(sheet),
         policy=f"default-src 'none'; style-src '{_hash(sheet)}'; base-uri 'none'; "
         "form-action 'none'",
         severities=_severities(page.findings),
@@ -211,8 +219,6 @@ def _is_markup(value: object) -> bool:
 
 def _bare(picture: str) -> str:
     """A picture without its style sheet, which stands in the page once."""
-    from orgflow.backends.svg.style import style_sheet
-
     return picture.replace(f"<style>{style_sheet('auto')}</style>\n", "", 1)
 
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.gaps.gap_rules import UnlabelledBranch
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Event, Flow, Gateway, Model, Opaque, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
+from orgflow_ir.work.gateway_decisions import DecisionMemory
+
+if TYPE_CHECKING:
+    from orgflow_ir.program import condition_completeness, syntax
+else:  # models with conditions only
+    condition_completeness = LazyModule("orgflow_ir.program.condition_completeness")
+    syntax = LazyModule("orgflow_ir.program.syntax")
 
 
 class ConditionalDefault(Rule):
@@ -242,28 +251,22 @@ def _check_unconditional(
 
 def _asks_for_labels(ctx: PassContext) -> bool:
     """Whether branches without label and condition are reported as gaps."""
-    from orgflow_ir.gaps.gap_rules import UnlabelledBranch  # needed for few models
-
     return ctx.grading.reports(UnlabelledBranch)
 
 
 def _are_covered(flows: list[Flow], ctx: PassContext) -> bool:
     """Whether no values were found for which none of the conditions holds."""
-    from orgflow_ir.program.condition_completeness import uncovered
-    from orgflow_ir.program.syntax import ConditionError
-    from orgflow_ir.work.gateway_decisions import DecisionMemory
-
     read = ctx.shared(DecisionMemory).tree
     trees = []
     for flow in flows:
         try:
             tree = read(flow.condition) if flow.condition is not None else None
-        except ConditionError:
+        except syntax.ConditionError:
             return False
         if tree is None:
             return False
         trees.append(tree)
-    return uncovered(trees) is None
+    return condition_completeness.uncovered(trees) is None
 
 
 def _name_branch(flow: Flow, ctx: PassContext) -> str:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+if TYPE_CHECKING:
+    from orgflow_ir.decisions import completeness as table_completeness
+    from orgflow_ir.decisions import found as results
+    from orgflow_ir.work import tasks
+else:  # models with decision tables only
+    table_completeness = LazyModule("orgflow_ir.decisions.completeness")
+    results = LazyModule("orgflow_ir.decisions.found")
+    tasks = LazyModule("orgflow_ir.work.tasks")
 
 
 class DecisionGap(Rule):
@@ -72,16 +82,13 @@ class DecisionTables(Pass):
 
 def _check_table(task: Task, reference: str, ctx: PassContext) -> None:
     # Imported for a model that refers to a decision.
-    from orgflow_ir.decisions.completeness import completeness
-    from orgflow_ir.decisions.found import Unusable
-    from orgflow_ir.work.tasks import library_for
 
-    library = library_for(task, ctx)
+    library = tasks.library_for(task, ctx)
     try:
         decision = library.find(reference) if library is not None else None
-    except Unusable:
+    except results.Unusable:
         return  # a target that runs it says so
-    answer = completeness(decision) if decision is not None else None
+    answer = table_completeness.completeness(decision) if decision is not None else None
     if answer is None or decision is None:
         return
     where = f"the decision `{decision.name}` in {decision.file}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from orgflow.passes.wording import Namer
 
@@ -16,9 +16,15 @@ from orgflow_ir.flow.soundness.analysis import Games
 from orgflow_ir.flow.soundness.findings import MAX_STATES
 from orgflow_ir.flow.soundness.memory import Memory
 from orgflow_ir.flow.soundness.verdicts import Kind
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+if TYPE_CHECKING:
+    from orgflow.passes import repair
+else:  # faulty models only
+    repair = LazyModule("orgflow.passes.repair")
 
 MASKED = " (after the faults before it are fixed)"
 
@@ -48,9 +54,8 @@ class FlowPass(Pass):
         def find_advice() -> Repair:
             if not self.fixes:
                 return Repair(None, decide)
-            from orgflow.passes.repair import repair_fault  # only for faulty models
 
-            repair_there = repair_fault(fault, model, ctx, self.max_states, decide)
+            repair_there = repair.repair_fault(fault, model, ctx, self.max_states, decide)
             return repair_there if fix else Repair(None, repair_there.help)
 
         return find_advice

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, ClassVar
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Related, Rule, Severity
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Model, Scope, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
+    from orgflow_ir.program import condition_completeness, juel_operators, syntax
     from orgflow_ir.program.syntax import Tree
+    from orgflow_ir.work import gateway_decisions
+else:  # models with conditions only
+    condition_completeness = LazyModule("orgflow_ir.program.condition_completeness")
+    juel_operators = LazyModule("orgflow_ir.program.juel_operators")
+    syntax = LazyModule("orgflow_ir.program.syntax")
+    gateway_decisions = LazyModule("orgflow_ir.work.gateway_decisions")
 
 
 class NoBranchFits(Rule):
@@ -105,13 +113,13 @@ def _chosen_values(model: Model) -> dict[str, tuple[str, ...]]:
 
 def _unlike_tree(name: str, values: tuple[str, ...]) -> Tree:
     """That a variable has none of these values."""
-    from orgflow_ir.program.juel_operators import JUEL  # for forms whose choices are read
-    from orgflow_ir.program.syntax import Constant, Variable
-
-    parts = [JUEL.comparison["!="](Variable((name,)), Constant(v)) for v in values]
+    parts = [
+        juel_operators.JUEL.comparison["!="](syntax.Variable((name,)), syntax.Constant(v))
+        for v in values
+    ]
     tree: Tree = parts[0]
     for part in parts[1:]:
-        tree = JUEL.logic["and"](tree, part)
+        tree = juel_operators.JUEL.logic["and"](tree, part)
     return tree
 
 
@@ -123,33 +131,27 @@ def _check_gateway(
     chosen: dict[str, tuple[str, ...]],
     ctx: PassContext,
 ) -> None:
-    from orgflow_ir.program.condition_completeness import (
-        overlapping,
-        uncovered,
-        values_text,
-    )
-
     trees = {
         f.id: tree for f in flows if not f.default and (tree := _condition_tree(f, ctx)) is not None
     }
     coded = [f for f in flows if f.id in trees]
     if gateway.gateway_kind == "exclusive":
         for first, second in itertools.combinations(coded, 2):
-            both = overlapping(trees[first.id], trees[second.id])
+            both = condition_completeness.overlapping(trees[first.id], trees[second.id])
             if both:
-                _report_overlap(gateway, first, second, values_text(both), namer, ctx)
+                _report_overlap(
+                    gateway, first, second, condition_completeness.values_text(both), namer, ctx
+                )
     if len(coded) == len(flows):
-        from orgflow_ir.program.syntax import variables
-
-        read = {path[0] for f in flows for path in variables(trees[f.id]) if len(path) == 1}
+        read = {path[0] for f in flows for path in syntax.variables(trees[f.id]) if len(path) == 1}
         never = [_unlike_tree(name, values) for name, values in chosen.items() if name in read]
-        none = uncovered([*(trees[f.id] for f in flows), *never])
+        none = condition_completeness.uncovered([*(trees[f.id] for f in flows), *never])
         if none:
             last = flows[-1]
+            values = condition_completeness.values_text(none)
             ctx.emit(
                 NoBranchFits,
-                f"no branch of {namer.name(gateway.id)} matches {values_text(none)}: the run "
-                "stops there",
+                f"no branch of {namer.name(gateway.id)} matches {values}: the run stops there",
                 element=gateway,
                 help="make one branch the default flow, or cover all values",
                 fix=Fix(
@@ -170,12 +172,10 @@ def _check_gateway(
 def _condition_tree(flow: Flow, ctx: PassContext) -> Tree | None:
     if flow.condition is None:
         return None
-    from orgflow_ir.program.syntax import ConditionError
-    from orgflow_ir.work.gateway_decisions import DecisionMemory
 
     try:
-        return ctx.shared(DecisionMemory).tree(flow.condition)
-    except ConditionError:
+        return ctx.shared(gateway_decisions.DecisionMemory).tree(flow.condition)
+    except syntax.ConditionError:
         return None
 
 

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Element, Model
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
+    from orgflow_ir.flow.soundness import collaboration
     from orgflow_ir.flow.soundness.collaboration import CollaborationFault
+else:  # models whose processes exchange messages
+    collaboration = LazyModule("orgflow_ir.flow.soundness.collaboration")
 
 
 class UnsentMessage(Rule):
@@ -104,11 +108,7 @@ class MessageExchange(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        from orgflow_ir.flow.soundness.collaboration import (
-            analyse_collaboration,  # brings the token game with it
-        )
-
-        analysis = analyse_collaboration(model, budget=self.max_states)
+        analysis = collaboration.analyse_collaboration(model, budget=self.max_states)
         diagnostics = _Diagnostics(model, ctx)
         for fault in analysis.faults:
             diagnostics.report(fault)

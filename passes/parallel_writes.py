@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Model, Scope, SubProcess, Task
 from orgflow_ir.pipeline import Pass, PassContext, Stage
+from orgflow_ir.work.gateway_decisions import DecisionConventions, DecisionMemory
+
+if TYPE_CHECKING:
+    from orgflow_ir.lowering import ad_hoc
+    from orgflow_ir.work import process_variables
+else:  # models with concurrent steps
+    ad_hoc = LazyModule("orgflow_ir.lowering.ad_hoc")
+    process_variables = LazyModule("orgflow_ir.work.process_variables")
 
 
 class ParallelWrites(Rule):
@@ -43,9 +53,8 @@ class ParallelWritesPass(Pass):
         """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc" and scope.extra:
-                from orgflow_ir.lowering.ad_hoc import chosen_by
-
-                if chosen_by(scope):  # each of its steps has variables of its own
+                chosen = ad_hoc.chosen_by(scope)
+                if chosen:  # each of its steps has variables of its own
                     continue
             bound = [
                 n
@@ -60,12 +69,8 @@ class ParallelWritesPass(Pass):
 
 def _list_conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]:
     """Variables that are read, each with two elements that set it at the same time."""
-    from orgflow_ir.flow.control_flow.graph import ControlFlow
-    from orgflow_ir.work.gateway_decisions import DecisionConventions, DecisionMemory
-    from orgflow_ir.work.process_variables import Variables
-
     graph = ctx.analysis(ControlFlow, scope)
-    variables = Variables(graph, {}, ctx)
+    variables = process_variables.Variables(graph, {}, ctx)
     several = {name: s for name, s in variables.declared.items() if len(s) > 1}
     beside: list[tuple[str, str, str]] = []
     for name, setters in several.items() if variables.splits else ():
@@ -79,7 +84,7 @@ def _list_conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, 
     if not beside:  # before every expression is parsed to see what is read
         return
     decisions = ctx.shared(DecisionMemory).decisions(graph, DecisionConventions())
-    variables = Variables(graph, decisions, ctx)
+    variables = process_variables.Variables(graph, decisions, ctx)
     read = {r.variable for r in variables.reads}
     yield from (conflict for conflict in beside if conflict[0] in read)
 

@@ -7,11 +7,17 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Event, Model, Process, Scope, SubProcess, Task
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
+    from orgflow_ir.flow.control_flow import calls
+    from orgflow_ir.linking import called_processes
     from orgflow_ir.linking.called_processes import Neighbours
+else:  # models that call others
+    calls = LazyModule("orgflow_ir.flow.control_flow.calls")
+    called_processes = LazyModule("orgflow_ir.linking.called_processes")
 
 
 class UnattachedBoundary(Rule):
@@ -153,10 +159,8 @@ def _check_nodes(
                 )
 
 
-def _build_neighbours(model: Model, ctx: PassContext) -> Neighbours:
-    from orgflow_ir.linking.called_processes import Neighbours  # few models call others
-
-    return Neighbours(model, ctx)
+def _build_neighbours(model: Model, ctx: PassContext) -> called_processes.Neighbours:
+    return called_processes.Neighbours(model, ctx)
 
 
 def _called_elsewhere(
@@ -172,15 +176,11 @@ def _called_elsewhere(
             help="name the process it calls",
         )
         return
-    if model.opaque:
-        from orgflow_ir.flow.control_flow.calls import global_task
-
-        if global_task(node, model) is not None:
-            return
-    from orgflow_ir.linking.called_processes import NotFound
+    if model.opaque and calls.global_task(node, model) is not None:
+        return
 
     outcome = neighbours().find(node)
-    if not isinstance(outcome, NotFound):
+    if not isinstance(outcome, called_processes.NotFound):
         _check_called(node, outcome.process, ctx)
         return
     ctx.emit(

@@ -20,6 +20,7 @@ from orgflow.passes.wording import Namer
 from orgflow_ir.diagnostics import Fix, Severity, apply
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.soundness import Analysis, Fault, Property, analyse
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import CallActivity, Event, Gateway, Model
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.provenance import elements_by_id
@@ -207,8 +208,6 @@ def _unchanged_processes(before: Model, after: Model) -> frozenset[str]:
 
 def _list_refusals(model: Model, spec: TargetSpec, ctx: PassContext) -> dict[str, str]:
     """What a target does not support of a model, by id, named for people."""
-    from orgflow_ir.legalisation.legalise import legalise  # only for faulty models
-
     quiet = PassContext(registry=ctx.registry, target=spec, options=ctx.options)
     legalise(model, spec, quiet, allow_lossy=True)
     known = elements_by_id(model)

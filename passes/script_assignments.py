@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model, Node, Scope, Task
 from orgflow_ir.model.bindings import Script
 from orgflow_ir.model.dialect import ENGINE_NAMES
 from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+if TYPE_CHECKING:
+    from orgflow_ir.work import local_variables, process_variables, scripts
+else:  # models with scripts only
+    local_variables = LazyModule("orgflow_ir.work.local_variables")
+    process_variables = LazyModule("orgflow_ir.work.process_variables")
+    scripts = LazyModule("orgflow_ir.work.scripts")
 
 
 class UnstoredAssignment(Rule):
@@ -55,17 +63,16 @@ class ScriptAssignments(Pass):
 
 def _check_script(node: Node, script: Script, scope: Scope, model: Model, ctx: PassContext) -> None:
     # Imported for a model with scripts.
-    from orgflow_ir.work.local_variables import first_reader
-    from orgflow_ir.work.process_variables import declared_by
-    from orgflow_ir.work.scripts import kept_in_script
 
-    names = kept_in_script(script)
-    elsewhere = {v for s in model.scopes() for n in s.nodes for v in declared_by(n)}
+    names = scripts.kept_in_script(script)
+    elsewhere = {
+        v for s in model.scopes() for n in s.nodes for v in process_variables.declared_by(n)
+    }
     for name in (
         *names.assigned,
         *(name_declared for name_declared in names.declared if name_declared not in elsewhere),
     ):
-        reader = first_reader(name, node, scope, model, ctx)
+        reader = local_variables.first_reader(name, node, scope, model, ctx)
         if reader is None:
             continue
         engine = next(title for key, title in ENGINE_NAMES.items() if key == script.by)

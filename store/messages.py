@@ -37,6 +37,7 @@ from orgflow.store.forgetting import (
 )  # fmt: skip
 from orgflow.store.identities import Identity, Renamed, ids_of
 from orgflow.store.threads import Linked, link_conversations
+from orgflow.store.vectors import Vectors
 
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.plugins.message_stores import (
@@ -609,8 +610,6 @@ class MessageStore(MessageStorage):
 
 def _load_vectors() -> type[Vectors]:
     """The class of vectors; most commands need none, so that numpy is loaded for the first ones."""
-    from orgflow.store.vectors import Vectors
-
     return Vectors
 
 

@@ -58,6 +58,16 @@ def test_a_room_stands_in_the_order_once() -> None:
     assert len(set(rooms)) == len(rooms)
 
 
+def test_a_lazy_module_has_the_types_of_what_it_stands_for() -> None:
+    wrong = [
+        f"{module}: {name}"
+        for module, text in import_graph.read_modules(ROOT).items()
+        for name, imported in import_graph.list_lazy_modules(text)
+        if (name, imported) not in set(import_graph.list_type_imports(text))
+    ]
+    assert wrong == []
+
+
 # -- the checks can fail -----------------------------------------------------------------------
 
 
@@ -98,6 +108,31 @@ def test_a_long_chain_is_no_matter_of_recursion() -> None:
 def test_a_name_of_a_package_is_an_import_of_the_package() -> None:
     modules = {"b": "", "b.c": "", "a": "from b import c, name\nimport b.c.inner, other"}
     assert import_edges(modules)["a"] == {"b", "b.c"}
+
+
+LAZY = """
+if TYPE_CHECKING:
+    import json
+    from a import b, c as d
+else:
+    json = LazyModule("json")
+    b = LazyModule("a.b")
+"""
+
+
+def test_a_lazy_module_is_an_import_that_does_not_run_at_import() -> None:
+    assert sorted(import_graph.list_lazy_modules(LAZY)) == [("b", "a.b"), ("json", "json")]
+    assert set(import_graph.list_type_imports(LAZY)) == {
+        ("json", "json"),
+        ("b", "a.b"),
+        ("d", "a.c"),
+    }
+    assert "a.c" in set(list_imports(LAZY))
+    assert "x.y" in set(list_imports('late = LazyModule("x.y")'))
+    assert list(list_imports('late = LazyModule("x.y")', runs_at_import=True)) == []
+    for code in ("late = LazyModule(name)", 'use(LazyModule("x"))'):
+        with pytest.raises(ValueError, match="no assignment of a literal name"):
+            list(import_graph.list_lazy_modules(code))
 
 
 def test_a_relative_import_is_an_error() -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orgflow.agents.filling.choose import Unusable, describe_task
 from orgflow.agents.filling.context import TaskContext
 from orgflow.agents.prompting import render_prompt
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.bindings import Parameter
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation, Values
+
+if TYPE_CHECKING:
+    import jsonschema
+else:  # when parameters are checked: importing jsonschema takes longer than a small compile
+    jsonschema = LazyModule("jsonschema")
 
 _MOST_FAULTS = 6
 _SPECIFIC = re.compile(
@@ -93,9 +99,7 @@ def find_faults(
 def _load_validator() -> Any:
     """The validator of JSON Schema 2020-12. Its library is heavy, so that the first values load
     it."""
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator
+    return jsonschema.Draft202012Validator
 
 
 def read_values(answer: Any) -> dict[str, Any]:

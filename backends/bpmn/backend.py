@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.provenance import all_elements, source_ids
@@ -12,6 +14,17 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
+
+if TYPE_CHECKING:
+    from orgflow.backends.bpmn import document as bpmn_document
+    from orgflow.backends.bpmn import edited_bindings, writer
+
+    from orgflow_ir.layout import keep
+else:  # a target is loaded for its name and options; the rest when it emits
+    bpmn_document = LazyModule("orgflow.backends.bpmn.document")
+    edited_bindings = LazyModule("orgflow.backends.bpmn.edited_bindings")
+    writer = LazyModule("orgflow.backends.bpmn.writer")
+    keep = LazyModule("orgflow_ir.layout.keep")
 
 _TARGET = TargetSpec(
     executes=False,
@@ -43,18 +56,13 @@ class BpmnBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
-        from orgflow.backends.bpmn.document import write_document
-        from orgflow.backends.bpmn.edited_bindings import without_outdated
-
-        from orgflow_ir.layout.keep import draw_model
-
         stem = file_stem(model.source)
-        drawing = None if ctx.options.get("diagram") == "no" else draw_model(model)
+        drawing = None if ctx.options.get("diagram") == "no" else keep.draw_model(model)
         path = f"{stem}.bpmn"
-        text = write_document(model, drawing)
-        current = without_outdated(model, text, ctx)
+        text = bpmn_document.write_document(model, drawing)
+        current = edited_bindings.without_outdated(model, text, ctx)
         if current is not model:
-            text = write_document(current, drawing)
+            text = bpmn_document.write_document(current, drawing)
         return Emitted(
             (Artifact(path, text),),
             SourceMap(model, lambda: _list_parts(model, path)),
@@ -63,9 +71,7 @@ class BpmnBackend(Backend):
 
 def _list_parts(model: Model, path: str) -> Iterator[Part]:
     """Every element by the XML id it is written with."""
-    from orgflow.backends.bpmn.writer import Writer
-
-    written = Writer(model)
+    written = writer.Writer(model)
     for element in all_elements(model):
         place = written.id(element.id)
         yield Part(path, place, "shape", source_ids(element), element.caption, element.construct)

@@ -15,7 +15,7 @@ from orgflow.backends.bpmn.data import (
 from orgflow.backends.bpmn.format import BPMN, child_rank
 from orgflow.backends.bpmn.kept import fill_shell, find_kept, kept_attribute, parse_shell
 from orgflow.backends.bpmn.writer import Writer, sequence_flow
-from orgflow.backends.bpmn.xml_text import Child, ranked_child
+from orgflow.backends.bpmn.xml_text import Child, ranked_child, write_element
 
 from orgflow_ir.model import (
     CallActivity,
@@ -146,8 +146,6 @@ def _lane_set(
     depth: int,
     tag: str = "laneSet",
 ) -> str:
-    from orgflow.backends.bpmn.xml_text import write_element
-
     inside = []
     for lane in lanes:
         children = [w.leaf("lane", "flowNodeRef", w.id(m), depth + 2) for m in lane.members]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.mermaid.mermaid_rules import LargeChart
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.provenance import all_elements, source_ids
@@ -17,7 +18,10 @@ from orgflow_ir.targets import Legal, TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 
 if TYPE_CHECKING:
+    from orgflow.backends.mermaid import flowchart
     from orgflow.backends.mermaid.flowchart import Chart
+else:  # a target is loaded for its name and options; the rest when it emits
+    flowchart = LazyModule("orgflow.backends.mermaid.flowchart")
 
 _TARGET = TargetSpec(
     executes=False,
@@ -45,13 +49,11 @@ class MermaidBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
-        from orgflow.backends.mermaid.flowchart import Chart, too_large
-
         stem = file_stem(model.source)
         direction = str(ctx.options.get("direction", "LR"))
-        chart = Chart(model, direction)
+        chart = flowchart.Chart(model, direction)
         text = chart.text()
-        limits = too_large(text)
+        limits = flowchart.too_large(text)
         if limits:
             ctx.emit(
                 LargeChart,

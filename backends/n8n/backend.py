@@ -17,6 +17,7 @@ from orgflow.backends.n8n.plan import emission_rules
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.plan.target_options import version_of
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
@@ -26,6 +27,19 @@ from orgflow_ir.targets import TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted
 
 if TYPE_CHECKING:
+    from orgflow.backends.n8n import backend_rules, engine_provider
+    from orgflow.backends.n8n.catalogue import node_catalogue
+    from orgflow.backends.n8n.diff import file_comparison
+    from orgflow.backends.n8n.emit import model_linking, schema_check
+    from orgflow.backends.n8n.engine import engine_folder
+    from orgflow.backends.n8n.format import shape as shapes
+    from orgflow.backends.n8n.lint import lint as workflow_lint
+    from orgflow.backends.n8n.merge import file_merge, named_work_merge
+    from orgflow.backends.n8n.server import server_catalogue
+    from orgflow.backends.n8n.server.deploy import deployer as workflow_deployer
+    from orgflow.backends.n8n.server.executions import execution_reader
+    from orgflow.backends.n8n.verify import file_verification
+
     from orgflow_ir.diagnostics import Rule
     from orgflow_ir.pipeline.operation_catalogue import Catalogue
     from orgflow_ir.plugins.deployment import Deployer
@@ -34,6 +48,22 @@ if TYPE_CHECKING:
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification
+else:  # a target is loaded for compiling; each of these serves one other command
+    backend_rules = LazyModule("orgflow.backends.n8n.backend_rules")
+    node_catalogue = LazyModule("orgflow.backends.n8n.catalogue.node_catalogue")
+    file_comparison = LazyModule("orgflow.backends.n8n.diff.file_comparison")
+    model_linking = LazyModule("orgflow.backends.n8n.emit.model_linking")
+    schema_check = LazyModule("orgflow.backends.n8n.emit.schema_check")
+    engine_folder = LazyModule("orgflow.backends.n8n.engine.engine_folder")
+    engine_provider = LazyModule("orgflow.backends.n8n.engine_provider")
+    shapes = LazyModule("orgflow.backends.n8n.format.shape")
+    workflow_lint = LazyModule("orgflow.backends.n8n.lint.lint")
+    file_merge = LazyModule("orgflow.backends.n8n.merge.file_merge")
+    named_work_merge = LazyModule("orgflow.backends.n8n.merge.named_work_merge")
+    workflow_deployer = LazyModule("orgflow.backends.n8n.server.deploy.deployer")
+    execution_reader = LazyModule("orgflow.backends.n8n.server.executions.execution_reader")
+    server_catalogue = LazyModule("orgflow.backends.n8n.server.server_catalogue")
+    file_verification = LazyModule("orgflow.backends.n8n.verify.file_verification")
 
 
 class N8nBackend(Backend):
@@ -67,16 +97,13 @@ class N8nBackend(Backend):
     def rules(self) -> tuple[type[Rule], ...]:
         """See `Backend`."""
         # A compilation imports only the rules of `emit`.
-        from orgflow.backends.n8n.backend_rules import BACKEND_RULES
 
-        return BACKEND_RULES
+        return backend_rules.BACKEND_RULES
 
     @property
     def server_rules(self) -> tuple[type[Rule], ...]:
         """See `Backend`."""
-        from orgflow.backends.n8n.backend_rules import SERVER_RULES
-
-        return SERVER_RULES
+        return backend_rules.SERVER_RULES
 
     @property
     def target(self) -> TargetSpec:
@@ -88,48 +115,38 @@ class N8nBackend(Backend):
 
     def engines(self) -> EngineProvider:
         """n8n's own engine, and servers."""
-        from orgflow.backends.n8n.engine_provider import N8nEngines
-
-        return N8nEngines()
+        return engine_provider.N8nEngines()
 
     def deployer(self) -> Deployer:
         """Deploys to n8n servers by their public API."""
-        from orgflow.backends.n8n.server.deploy.deployer import N8nDeployer
-
-        return N8nDeployer()
+        return workflow_deployer.N8nDeployer()
 
     def executions(self) -> ExecutionReader:
         """Executions that n8n servers store, or that were saved from them."""
-        from orgflow.backends.n8n.server.executions.execution_reader import N8nExecutions
-
-        return N8nExecutions()
+        return execution_reader.N8nExecutions()
 
     def catalogue(self, where: str = "") -> Catalogue:
         """The node types of the n8n on this machine, in a folder, or of a server."""
-        from orgflow.backends.n8n.catalogue.node_catalogue import read_catalogue
-        from orgflow.backends.n8n.engine.engine_folder import engine_dir
-
         if "://" in where:
             # Only servers need httpx.
-            from orgflow.backends.n8n.server.server_catalogue import server_catalogue
 
-            return server_catalogue(where)
-        return read_catalogue(Path(where).expanduser() if where else engine_dir())
+            return server_catalogue.server_catalogue(where)
+        return node_catalogue.read_catalogue(
+            Path(where).expanduser() if where else engine_folder.engine_dir()
+        )
 
     def shape(self, artifact: Artifact) -> str:
         """See `Backend`."""
-        from orgflow.backends.n8n.format.shape import workflow_shape
-
-        return workflow_shape(artifact.text)
+        return shapes.workflow_shape(artifact.text)
 
     def validate(self, artifacts: Iterable[Artifact], ctx: PassContext) -> bool:
         """By the JSON schemas of orgflow's output; violations are OF911."""
-        from orgflow.backends.n8n.emit.schema_check import check_schemas
-
         faults = [
             (artifact.path, problem)
             for artifact in artifacts
-            for problem in check_schemas(json.loads(artifact.text), version=version_of(ctx))
+            for problem in schema_check.check_schemas(
+                json.loads(artifact.text), version=version_of(ctx)
+            )
         ]
         for path, problem in faults:
             ctx.emit(
@@ -141,9 +158,7 @@ class N8nBackend(Backend):
 
     def diff(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """Behaviour on n8n's engine, then nodes; positions and ids are ignored. OF490."""
-        from orgflow.backends.n8n.diff.file_comparison import diff_files
-
-        return diff_files(old, new, ctx)
+        return file_comparison.diff_files(old, new, ctx)
 
     def merge(
         self,
@@ -154,9 +169,7 @@ class N8nBackend(Backend):
     ) -> Merging | None:
         """Three-way, by the map: the earlier output, its edited version, and the current output.
         N8N001 to N8N004."""
-        from orgflow.backends.n8n.merge.file_merge import merge_file
-
-        return merge_file(edited, emitted, ctx, lambda id: bases(base_path(id)))
+        return file_merge.merge_file(edited, emitted, ctx, lambda id: bases(base_path(id)))
 
     def verify(
         self,
@@ -168,15 +181,11 @@ class N8nBackend(Backend):
         emitted: Emitted | None = None,
     ) -> tuple[Verification, ...]:
         """By the product of a model of n8n's engine and the token game: `backends/n8n/verify`."""
-        from orgflow.backends.n8n.verify.file_verification import verify_file
-
-        return verify_file(model, source, ctx, strict=strict, emitted=emitted)
+        return file_verification.verify_file(model, source, ctx, strict=strict, emitted=emitted)
 
     def lint(self, source: SourceFile, ctx: PassContext) -> None:
         """Content that n8n refuses or executes unexpectedly: `LINT_RULES`."""
-        from orgflow.backends.n8n.lint.lint import lint_file
-
-        lint_file(source, ctx)
+        workflow_lint.lint_file(source, ctx)
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file per process. A violation found by orgflow's own check of the format is OF911,
@@ -187,9 +196,7 @@ class N8nBackend(Backend):
         self, compiled: Sequence[tuple[Model, Emitted]], ctx: PassContext
     ) -> tuple[Emitted, ...]:
         """See `Backend`: what several models name or call is one workflow, with one contract."""
-        from orgflow.backends.n8n.emit.model_linking import link_files
-
-        return link_files(compiled, ctx)
+        return model_linking.link_files(compiled, ctx)
 
     def keep_filled(
         self,
@@ -200,9 +207,7 @@ class N8nBackend(Backend):
     ) -> tuple[Emitted, ...]:
         """See `Backend`: workflows of named work are merged with those in the files. N8N001 to
         N8N004."""
-        from orgflow.backends.n8n.merge.named_work_merge import keep_filled
-
-        return keep_filled(compiled, there, ctx, lambda id: bases(base_path(id)))
+        return named_work_merge.keep_filled(compiled, there, ctx, lambda id: bases(base_path(id)))
 
     def report_uncalled(
         self,
@@ -212,6 +217,4 @@ class N8nBackend(Backend):
         bases: Callable[[str], str | None],
     ) -> None:
         """See `Backend`: workflows that exist only for their callers. N8N005."""
-        from orgflow.backends.n8n.merge.named_work_merge import report_uncalled
-
-        report_uncalled(compiled, beside, ctx, lambda id: bases(base_path(id)))
+        named_work_merge.report_uncalled(compiled, beside, ctx, lambda id: bases(base_path(id)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.engine import install as local
 from orgflow.backends.n8n.engine.engine_messages import MESSAGES
@@ -11,6 +12,7 @@ from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.replay.model_runner import ModelRunner
 from orgflow.backends.n8n.server import install as whole_server
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.engines import (
     EngineMessage,
@@ -22,6 +24,13 @@ from orgflow_ir.plugins.engines import (
     ServerAccess,
 )
 from orgflow_ir.plugins.runners import Runner
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.server import local_server as local_n8n
+    from orgflow.backends.n8n.server.executions import remote_engine
+else:  # one of two kinds of engine
+    remote_engine = LazyModule("orgflow.backends.n8n.server.executions.remote_engine")
+    local_n8n = LazyModule("orgflow.backends.n8n.server.local_server")
 
 
 class N8nEngines(EngineProvider):
@@ -83,15 +92,13 @@ class N8nEngines(EngineProvider):
     def local_server(self) -> LocalServer:
         """See `EngineProvider`."""
         # A client of a server loads httpx, which runs on this machine do not need.
-        from orgflow.backends.n8n.server.local_server import LocalN8n
 
-        return LocalN8n()
+        return local_n8n.LocalN8n()
 
     @contextlib.contextmanager
     def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[RemoteEngine | None]:
         """See `EngineProvider`; leftovers of killed runs on the server are removed."""
         # As above: only servers need httpx.
-        from orgflow.backends.n8n.server.executions.remote_engine import connect_engine
 
-        with connect_engine(access, ctx) as engine:
+        with remote_engine.connect_engine(access, ctx) as engine:
             yield engine

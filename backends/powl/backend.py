@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from orgflow.backends.powl.format import Choice, Loop, Powl, PowlError, list_children
 from orgflow.backends.powl.from_process import Unstructured, powl_of
 from orgflow.backends.powl.powl_rules import LeftOutOfPowl, RepeatedInPowl
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.lowering.common import (
     ConditionalSplitToGateway,
     LinkToFlow,
@@ -25,6 +27,11 @@ from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Illegal, Legal, TargetSpec, executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.targets.left_out import left_out
+
+if TYPE_CHECKING:
+    from orgflow.backends.powl import writers
+else:  # a target is loaded for its name and options; the rest when it emits
+    writers = LazyModule("orgflow.backends.powl.writers")
 
 _STEPS = "POWL has steps, but no events or waiting gateways"
 _ONE = "use --process NAME to compile one process of the model"
@@ -120,8 +127,6 @@ class PowlBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file per process."""
-        from orgflow.backends.powl.writers import code_text, json_text
-
         stem = file_stem(model.source)
         python = ctx.options.get("form", "json") == "python"
         artifacts: dict[str, Artifact] = {}
@@ -131,7 +136,11 @@ class PowlBackend(Backend):
             powl, repeated = powl_of(model, process)
             name = f"{stem}-{number}" if len(several) > 1 else stem
             path = f"{name}.powl.{'py' if python else 'json'}"
-            text = code_text(powl, process.name) if python else json_text(powl, process.name)
+            text = (
+                writers.code_text(powl, process.name)
+                if python
+                else writers.json_text(powl, process.name)
+            )
             artifacts[process.id] = Artifact(path, text)
             if repeated:
                 shown = join_listed([f"`{one_line(label)}`" for label in repeated[:4]])

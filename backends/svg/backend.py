@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from orgflow.backends.svg.svg_rules import UnknownHighlight
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.diagram import Diagram
@@ -15,6 +17,15 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
+
+if TYPE_CHECKING:
+    from orgflow.backends.svg import findings, render
+
+    from orgflow_ir.layout import keep
+else:  # a target is loaded for its name and options; the rest when it emits
+    findings = LazyModule("orgflow.backends.svg.findings")
+    render = LazyModule("orgflow.backends.svg.render")
+    keep = LazyModule("orgflow_ir.layout.keep")
 
 _TARGET = TargetSpec(
     executes=False,
@@ -51,16 +62,13 @@ class SvgBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
-        from orgflow.backends.svg.findings import findings_of
-        from orgflow.backends.svg.render import element_ids, render_model, shown_ids
-
-        from orgflow_ir.layout.keep import draw_model
-
-        known = element_ids(model)
-        drawing = draw_model(model)
-        shown = shown_ids(model, drawing)
+        known = render.element_ids(model)
+        drawing = keep.draw_model(model)
+        shown = render.shown_ids(model, drawing)
         highlights: dict[str, str] = {}
-        listed = findings_of(ctx.diagnostics) if ctx.options.get("findings") == "list" else ()
+        listed = (
+            findings.findings_of(ctx.diagnostics) if ctx.options.get("findings") == "list" else ()
+        )
         if ctx.options.get("findings") == "yes":
             for diagnostic in sorted(
                 ctx.diagnostics, key=lambda d: -_ORDER.index(d.severity.value)
@@ -85,7 +93,7 @@ class SvgBackend(Backend):
             )
         stem = file_stem(model.source)
         theme = str(ctx.options.get("theme", "auto"))
-        text = render_model(
+        text = render.render_model(
             model, drawing=drawing, theme=theme, highlights=highlights, findings=listed
         )
         path = f"{stem}.svg"

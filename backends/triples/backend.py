@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.triples.triples_rules import LeftOutOfTriples
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.lowering.common import ConditionalSplitToGateway, LinkToFlow, conditional_splits
 from orgflow_ir.lowering.plain_events import EventsToBranches, EventToStep, PlainStartOrEnd
 from orgflow_ir.lowering.sub_processes import InlineSubProcess
@@ -21,7 +22,10 @@ from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.targets.left_out import left_out
 
 if TYPE_CHECKING:
+    from orgflow.backends.triples import writer
     from orgflow.backends.triples.writer import GraphText
+else:  # a target is loaded for its name and options; the rest when it emits
+    writer = LazyModule("orgflow.backends.triples.writer")
 
 _ONE = "use --process NAME to compile one process of the model"
 
@@ -80,16 +84,14 @@ class TriplesBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file per process."""
-        from orgflow.backends.triples.writer import GraphText
-
         stem = file_stem(model.source)
-        texts: dict[str, GraphText] = {}
+        texts: dict[str, writer.GraphText] = {}
         artifacts: list[Artifact] = []
         several = executable_processes(model)
         changed = 0
         for number, process in enumerate(several, 1):
             name = f"{stem}-{number}" if len(several) > 1 else stem
-            graph = GraphText(process)
+            graph = writer.GraphText(process)
             artifacts.append(Artifact(f"{name}.triples", graph.text()))
             texts[process.id] = graph
             changed += len(graph.changed)

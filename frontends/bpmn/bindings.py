@@ -9,9 +9,10 @@ there.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.bpmn.format import NO_BINDING, called_by
 from orgflow.frontends.bpmn.bpmn_reading import Reading, describe_element
@@ -21,6 +22,7 @@ from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.flow.control_flow.calls import variable_of
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.bindings import (
     AUTO_STORE,
     BINDINGS,
@@ -44,6 +46,11 @@ from orgflow_ir.model.bindings import (
 )
 from orgflow_ir.model.codec import from_json
 from orgflow_ir.model.listener_data import field_text, read_listeners
+
+if TYPE_CHECKING:
+    from orgflow.frontends.bpmn import forms
+else:  # forms only
+    forms = LazyModule("orgflow.frontends.bpmn.forms")
 
 ACTIVITI, ZEEBE, DROOLS = "activiti", "zeebe", "drools"
 _DOERS = (("class", "class"), ("delegateExpression", "delegate"), ("expression", "expression"))
@@ -356,8 +363,6 @@ def _read_parameters(group: XmlElement, local: str) -> Iterator[Parameter]:
             if kind in ("list", "map") and _shows_entries(child.children[0]):
                 language = kind
             elif kind in ("list", "map"):
-                import json  # of few bindings: `check` needs it for nothing else
-
                 text = json.dumps(_read_structure(child.children[0]), ensure_ascii=False)
                 language = "nested"
             yield Parameter(name=child.attrs.get("name", ""), text=text, language=language)
@@ -734,9 +739,8 @@ def _all_form_fields(r: Reading, source: _Source, form: str | None) -> tuple[Fie
     fields = tuple(_form_fields(source))
     if fields or not form:
         return fields
-    from orgflow.frontends.bpmn.forms import fields_of
 
-    return fields_of(r, form, source.node)
+    return forms.fields_of(r, form, source.node)
 
 
 def _read_form(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.bpmn.format import DIALECT, EVIDENCE, NO_DIALECT, ORGFLOW, in_order
 from orgflow.frontends.bpmn.dialect import Dialects
@@ -34,11 +35,17 @@ from orgflow.frontends.xml.tree import XmlElement, element_label
 from orgflow.frontends.xml.tree import describe_element as describe_element
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Evidence, Expression
 from orgflow_ir.model.dialect import ENGINE_NAMES, Dialect
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.frontends.bpmn import schema_disposition
+else:  # content that is not of the schema only
+    schema_disposition = LazyModule("orgflow.frontends.bpmn.schema_disposition")
 
 NAMED = frozenset(("id", "name"))
 NOTHING: frozenset[str] = frozenset()
@@ -312,7 +319,6 @@ class Reading:
         text = self.own(root).get(EVIDENCE)
         if text is None:
             return ()
-        import json
 
         try:
             return tuple(Evidence.validate(item) for item in json.loads(text))
@@ -398,9 +404,8 @@ class Reading:
         extra.append((f"@{{{BPMN}}}{key}", value))
         if node.local == "definitions" and key in _OF_ROOTS:
             return  # nearly every file has them: the table of the schema need not be read
-        from orgflow.frontends.bpmn.schema_disposition import attributes_of
 
-        if key not in attributes_of(node.local):
+        if key not in schema_disposition.attributes_of(node.local):
             self.report(
                 UnknownAttribute,
                 f"{describe_element(node)} has the attribute `{key}`, which BPMN does not "
@@ -410,13 +415,11 @@ class Reading:
             )
 
     def _check_place(self, parent: XmlElement, child: XmlElement) -> None:
-        from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, children_of
-
         if parent.local in _ANY_CONTENT or (
-            child.ns == BPMN and child.local in children_of(parent.local)
+            child.ns == BPMN and child.local in schema_disposition.children_of(parent.local)
         ):
             return
-        if child.ns == BPMN and child.local in KNOWN_TAGS:
+        if child.ns == BPMN and child.local in schema_disposition.KNOWN_TAGS:
             self.report(
                 MisplacedElement,
                 f"`<{child.qname}>` has no place in {describe_element(parent)}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -131,8 +132,6 @@ def _read_association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
 def read_data_flow(r: Reading, node: XmlElement) -> DataFlow:
     """A data flow that is written as an association, since BPMN gives nodes no data associations
     there."""
-    import json  # few models have such a flow
-
     mapping = json.loads(r.own(node).get("mapping", "[]"))
     args = r.base(node, NAMED | _ENDS, NOTHING)
     return DataFlow(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orgflow.backends.bpmn.format import NAMESPACE, ORGFLOW, XMLNS
 from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading, describe_element
 from orgflow.frontends.bpmn.collaboration import Collaborations
@@ -29,10 +31,16 @@ from orgflow.frontends.bpmn.xml.bpmn_names import (
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
 from orgflow.frontends.xml.tree import XmlElement
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process
 from orgflow_ir.model.diagram import Diagram
 from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.frontends.bpmn import schema_disposition
+else:  # content that is not of the schema only
+    schema_disposition = LazyModule("orgflow.frontends.bpmn.schema_disposition")
 
 _CATALOG_ATTRIBUTES = {
     "message": NAMED | {"itemRef"},
@@ -127,10 +135,8 @@ class _Definitions:
             self._report_unknown(node)
 
     def _report_unknown(self, node: XmlElement) -> None:
-        from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS
-
         r = self.r
-        if node.local in KNOWN_TAGS:
+        if node.local in schema_disposition.KNOWN_TAGS:
             harmless = node.local not in FLOW_NODES and node.local != "sequenceFlow"
             if harmless and node.local not in ARTIFACTS and node.local not in DATA:
                 return  # `kept` reports and keeps it

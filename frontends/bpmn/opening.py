@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orgflow.frontends.bpmn.input_rules import (
     EmptyInput,
     ForbiddenDoctype,
@@ -23,8 +25,14 @@ from orgflow.frontends.bpmn.xml.document import BpmnDocument
 from orgflow.frontends.xml.parser import Limits, XmlFault
 
 from orgflow_ir.diagnostics import Rule
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.frontends.bpmn import schema_disposition
+else:  # content that is not of the schema only
+    schema_disposition = LazyModule("orgflow.frontends.bpmn.schema_disposition")
 
 _FAULTS: dict[str, tuple[type[Rule], str]] = {
     "syntax": (NotWellFormed, "correct the file at this position, or export it again"),
@@ -96,11 +104,10 @@ def _is_bpmn(document: BpmnDocument, source: SourceFile, ctx: PassContext) -> bo
         if root.ns == BPMN and not any(c.ns == "" for c in root.children):
             return True
         wrong = ""
-    from orgflow.frontends.bpmn.schema_disposition import TAGS
 
     first = None
     for node in document.elements:
-        if node.ns == wrong and (wrong or node.local in TAGS):
+        if node.ns == wrong and (wrong or node.local in schema_disposition.TAGS):
             node.ns = BPMN
             first = first or node
     if first is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
@@ -74,8 +75,6 @@ def binary_kind(data: bytes) -> str | None:
 
 
 def _json_kind(data: bytes) -> str:
-    import json
-
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow.frontends.bpmn import nodes as read
 from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading, describe_element
@@ -33,6 +33,7 @@ from orgflow.frontends.bpmn.xml.bpmn_names import (
 )
 from orgflow.frontends.xml.tree import XmlElement
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -43,6 +44,11 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+
+if TYPE_CHECKING:
+    from orgflow.frontends.bpmn import schema_disposition
+else:  # content that is not of the schema only
+    schema_disposition = LazyModule("orgflow.frontends.bpmn.schema_disposition")
 
 _OWN = frozenset(
     (
@@ -126,9 +132,10 @@ def _foreign_tags(node: XmlElement) -> frozenset[str]:
     odd = {c.local for c in node.children if c.ns == BPMN} - _SUB_CHILDREN - _OF_ALL
     if not odd:
         return NOTHING
-    from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, OPAQUE_NODES
 
-    return frozenset((odd & OPAQUE_NODES) | (odd - KNOWN_TAGS))
+    return frozenset(
+        (odd & schema_disposition.OPAQUE_NODES) | (odd - schema_disposition.KNOWN_TAGS)
+    )
 
 
 def _too_deep(r: Reading, node: XmlElement) -> None:
@@ -266,10 +273,9 @@ def _read_unknown(r: Reading, draft: _Draft, child: XmlElement) -> None:
     """Kept data (read with the scope itself), or a flow node that no process can run."""
     if child.local in _SUB_CHILDREN or child.local in _OF_ALL:
         return
-    from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, OPAQUE_NODES
 
     local = child.local
-    if local in OPAQUE_NODES or local not in KNOWN_TAGS:
+    if local in schema_disposition.OPAQUE_NODES or local not in schema_disposition.KNOWN_TAGS:
         draft.nodes.append(read_opaque(r, child, harmless=False))
         r.report(
             UnknownElement,

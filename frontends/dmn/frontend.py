@@ -9,6 +9,7 @@ from orgflow.frontends.dmn.dmn_names import NAMESPACES
 from orgflow.frontends.dmn.dmn_rules import UnreadableDmn
 
 from orgflow_ir.diagnostics import Rule
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Event, Flow, Model, Process, Task
 from orgflow_ir.model.bindings import Decision
 from orgflow_ir.model.source import SourceFile, SourceLocation
@@ -16,7 +17,11 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
+    from orgflow.frontends.dmn import dmn_reader
+
     from orgflow_ir.decisions.model import Definitions
+else:  # a frontend is loaded to recognise its files; the rest when it reads one
+    dmn_reader = LazyModule("orgflow.frontends.dmn.dmn_reader")
 
 _HEAD = 4096
 
@@ -38,17 +43,14 @@ class DmnFrontend(Frontend):
     def definitions(self, data: bytes) -> Definitions:
         """The content of a file. Raises `DmnError`."""
         # All frontends are loaded to choose one: what reads DMN is imported for a file of it.
-        from orgflow.frontends.dmn.dmn_reader import read_dmn
 
-        return read_dmn(data)
+        return dmn_reader.read_dmn(data)
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model; `None` if the file is not DMN."""
-        from orgflow.frontends.dmn.dmn_reader import DmnError
-
         try:
             definitions = self.definitions(source.data)
-        except DmnError as error:
+        except dmn_reader.DmnError as error:
             ctx.emit(
                 UnreadableDmn,
                 f"the file cannot be read as DMN: {error}",

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orgflow.frontends.ir.ir_rules import IR_RULES, InvalidIr
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
+
+if TYPE_CHECKING:
+    from orgflow.frontends.ir import explain
+
+    from orgflow_ir.model import json_source_map
+else:  # a frontend is loaded to recognise its files; the rest when it reads one
+    explain = LazyModule("orgflow.frontends.ir.explain")
+    json_source_map = LazyModule("orgflow_ir.model.json_source_map")
 
 
 class IrFrontend(Frontend):
@@ -29,12 +40,11 @@ class IrFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON, not a model, or too large."""
-        from orgflow_ir.model.json_source_map import MAX_BYTES  # with the parser of JSON
-
-        if len(source.data) > MAX_BYTES:
+        if len(source.data) > json_source_map.MAX_BYTES:
             ctx.emit(
                 InvalidIr,
-                f"the file has {len(source.data):,} bytes; the limit is {MAX_BYTES:,}",
+                f"the file has {len(source.data):,} bytes; "
+                f"the limit is {json_source_map.MAX_BYTES:,}",
                 loc=SourceLocation(file=source.path, line=1, column=1),
                 help="move processes into their own files",
             )
@@ -42,9 +52,7 @@ class IrFrontend(Frontend):
         try:
             model = Model.from_json(source.data)
         except ValueError as error:  # pydantic's; its module is not imported to read other formats
-            from orgflow.frontends.ir.explain import explain_faults
-
-            explain_faults(source, error, ctx)
+            explain.explain_faults(source, error, ctx)
             return None
         except RecursionError:
             ctx.emit(
@@ -63,7 +71,5 @@ def _check_unique(model: Model, source: SourceFile, ctx: PassContext) -> bool:
     for element in (model, *all_elements(model)):
         (again if element.id in seen else seen).add(element.id)
     if again:
-        from orgflow.frontends.ir.explain import explain_repeated
-
-        explain_repeated(source, again, ctx)
+        explain.explain_repeated(source, again, ctx)
     return not again

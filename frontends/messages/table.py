@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from orgflow.frontends.messages.html_text import html_text
@@ -405,7 +406,6 @@ def read_date(value: Any, *, month_first: bool = False) -> datetime | None:
                 return _by_parts(match, False)
             if _EXCEL.fullmatch(text):
                 return _from_excel(float(text.replace(",", ".")))
-            from email.utils import parsedate_to_datetime
 
             try:
                 return parsedate_to_datetime(text)

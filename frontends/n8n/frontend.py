@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
+    from orgflow.frontends.n8n import import_rules, workflow_reader
+
     from orgflow_ir.diagnostics import Rule
+    from orgflow_ir.model import json_source_map
+else:  # a frontend is loaded to recognise its files; the rest when it reads one
+    import_rules = LazyModule("orgflow.frontends.n8n.import_rules")
+    workflow_reader = LazyModule("orgflow.frontends.n8n.workflow_reader")
+    json_source_map = LazyModule("orgflow_ir.model.json_source_map")
 
 _KEY = rb'"connections"\s*:'
 
@@ -32,9 +40,7 @@ class N8nFrontend(Frontend):
     def rules(self) -> tuple[type[Rule], ...]:
         """See `Frontend`. All frontends are loaded to choose one; only reading a workflow imports
         the rules."""
-        from orgflow.frontends.n8n.import_rules import N8N_RULES
-
-        return N8N_RULES
+        return import_rules.N8N_RULES
 
     def sniff(self, source: SourceFile) -> bool:
         """An object or list with the keys `nodes` and `connections`; every file named `.n8n.json`
@@ -47,20 +53,15 @@ class N8nFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or contains no workflow."""
-        from orgflow.frontends.n8n.import_rules import InvalidWorkflowJson
-
-        from orgflow_ir.model.json_source_map import JsonFault, parse_json
-
         try:
-            document = parse_json(source.path, source.data)
-        except JsonFault as fault:
+            document = json_source_map.parse_json(source.path, source.data)
+        except json_source_map.JsonFault as fault:
             ctx.emit(
-                InvalidWorkflowJson,
+                import_rules.InvalidWorkflowJson,
                 f"not JSON: {fault.message}",
                 loc=SourceLocation(file=source.path, line=fault.line, column=fault.column),
                 help="correct the file at this position, or export the workflow again",
             )
             return None
-        from orgflow.frontends.n8n.workflow_reader import read_model
 
-        return read_model(document, ctx)
+        return workflow_reader.read_model(document, ctx)

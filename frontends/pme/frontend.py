@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
+    from orgflow.frontends.pme import pme_reader, pme_rules
+
     from orgflow_ir.diagnostics import Rule
+    from orgflow_ir.model import json_source_map
+else:  # a frontend is loaded to recognise its files; the rest when it reads one
+    pme_reader = LazyModule("orgflow.frontends.pme.pme_reader")
+    pme_rules = LazyModule("orgflow.frontends.pme.pme_rules")
+    json_source_map = LazyModule("orgflow_ir.model.json_source_map")
 
 LISTS = ("tasks", "events", "gateways", "pools", "sequenceFlows", "messageFlows")
 
@@ -27,9 +35,7 @@ class PmeFrontend(Frontend):
     def rules(self) -> tuple[type[Rule], ...]:
         """See `Frontend`. All frontends are loaded to choose one; only reading a model imports the
         rules."""
-        from orgflow.frontends.pme.pme_rules import PME_RULES
-
-        return PME_RULES
+        return pme_rules.PME_RULES
 
     def sniff(self, source: SourceFile) -> bool:
         """An object with the key `sequenceFlows`; every file named `.pme.json` is accepted."""
@@ -40,15 +46,11 @@ class PmeFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or not PME."""
-        from orgflow.frontends.pme.pme_rules import InvalidJson, NotPme
-
-        from orgflow_ir.model.json_source_map import JsonFault, parse_json
-
         try:
-            document = parse_json(source.path, source.data)
-        except JsonFault as fault:
+            document = json_source_map.parse_json(source.path, source.data)
+        except json_source_map.JsonFault as fault:
             ctx.emit(
-                InvalidJson,
+                pme_rules.InvalidJson,
                 f"not JSON: {fault.message}",
                 loc=SourceLocation(file=source.path, line=fault.line, column=fault.column),
                 help="correct the file at this position",
@@ -57,12 +59,11 @@ class PmeFrontend(Frontend):
         root = document.root
         if not isinstance(root.value, dict) or not any(key in root.value for key in LISTS):
             ctx.emit(
-                NotPme,
+                pme_rules.NotPme,
                 f"this is not a PME model: it contains none of {', '.join(LISTS)}",
                 loc=document.loc(root, "$"),
                 help="name the right frontend with --from",
             )
             return None
-        from orgflow.frontends.pme.pme_reader import Reader
 
-        return Reader(document, ctx).model()
+        return pme_reader.Reader(document, ctx).model()

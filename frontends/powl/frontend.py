@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING
 
 from orgflow.frontends.powl.powl_reading_rules import InvalidPowl, UnusedPowl
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
+    from orgflow.backends.powl import format as powl_format
     from orgflow.backends.powl.format import Powl
+    from orgflow.frontends.powl import build as powl_build
+    from orgflow.frontends.powl import code_interpreter, json_reader
+
+    from orgflow_ir.model import json_source_map
+else:  # a frontend is loaded to recognise its files; the rest when it reads one
+    powl_format = LazyModule("orgflow.backends.powl.format")
+    powl_build = LazyModule("orgflow.frontends.powl.build")
+    code_interpreter = LazyModule("orgflow.frontends.powl.code_interpreter")
+    json_reader = LazyModule("orgflow.frontends.powl.json_reader")
+    json_source_map = LazyModule("orgflow_ir.model.json_source_map")
 
 # Compiled where a source may be POWL: `re` keeps what it compiled.
 _CALL = rb"\b(?:partial_order|StrictPartialOrder|OperatorPOWL|ModelGenerator)\s*\(|\.activity\s*\("
@@ -40,13 +52,10 @@ class PowlFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` after OF070."""
-        from orgflow.backends.powl.format import PowlError
-        from orgflow.frontends.powl.build import build_model
-
         try:
             name, powl = self._read_powl(source, ctx)
-            return build_model(powl, name, source.path)
-        except PowlError as error:
+            return powl_build.build_model(powl, name, source.path)
+        except powl_format.PowlError as error:
             ctx.emit(
                 InvalidPowl,
                 f"this is not a POWL model: {error}",
@@ -57,28 +66,24 @@ class PowlFrontend(Frontend):
 
     def _read_powl(self, source: SourceFile, ctx: PassContext) -> tuple[str, Powl]:
         """The name and the tree. Raises `PowlError`."""
-        from orgflow.backends.powl.format import PowlError, check_size
-        from orgflow.frontends.powl.code_interpreter import CodeInterpreter
-        from orgflow.frontends.powl.json_reader import JsonReader
-
-        from orgflow_ir.model.json_source_map import JsonFault, parse_json
-
         head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
         if head == b"{" or source.suffix == ".json":
             try:
-                document = parse_json(source.path, source.data)
-            except JsonFault as fault:
+                document = json_source_map.parse_json(source.path, source.data)
+            except json_source_map.JsonFault as fault:
                 loc = SourceLocation(file=source.path, line=fault.line, column=fault.column)
-                raise PowlError(fault.message, loc) from None
-            name, read = JsonReader(document).read()
-            check_size(read)
+                raise powl_format.PowlError(fault.message, loc) from None
+            name, read = json_reader.JsonReader(document).read()
+            powl_format.check_size(read)
             return name, read
         try:
             text = source.data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise PowlError("the file is not UTF-8") from None
+            raise powl_format.PowlError("the file is not UTF-8") from None
         fenced = re.match(_FENCE, text)
-        interpreter = CodeInterpreter(source.path, fenced[1] if fenced is not None else text)
+        interpreter = code_interpreter.CodeInterpreter(
+            source.path, fenced[1] if fenced is not None else text
+        )
         powl = interpreter.read()
         for activity in interpreter.unused(powl):
             ctx.emit(

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from orgflow.frontends.triples.triples_reading_rules import NotGraph, UnreadLine
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
+
+if TYPE_CHECKING:
+    from orgflow.frontends.triples import build, graph_reader
+else:  # a frontend is loaded to recognise its files; the rest when it reads one
+    build = LazyModule("orgflow.frontends.triples.build")
+    graph_reader = LazyModule("orgflow.frontends.triples.graph_reader")
 
 MAX_BYTES = 4 * 1024 * 1024
 
@@ -34,12 +42,9 @@ class TriplesFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` after OF074."""
-        from orgflow.frontends.triples.build import build_model
-        from orgflow.frontends.triples.graph_reader import read_graph
-
         utf16 = source.data.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = source.data[:MAX_BYTES].decode("utf-16" if utf16 else "utf-8-sig", "replace")
-        graph = read_graph(text)
+        graph = graph_reader.read_graph(text)
         if not graph.flows:
             ctx.emit(
                 NotGraph,
@@ -57,4 +62,4 @@ class TriplesFrontend(Frontend):
                 loc=SourceLocation(file=source.path, line=unread.line, column=1),
                 help=unread.help or "write `A -> B` or `T1 name | actor | s1`, or remove the line",
             )
-        return build_model(graph, source.path)
+        return build.build_model(graph, source.path)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orgflow.frontends.triples.triples_reading_rules import NotGraph, UnreadLine
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
+
+if TYPE_CHECKING:
+    from orgflow.frontends.triples import build, mermaid_reader
+else:  # a frontend is loaded to recognise its files; the rest when it reads one
+    build = LazyModule("orgflow.frontends.triples.build")
+    mermaid_reader = LazyModule("orgflow.frontends.triples.mermaid_reader")
 
 
 class MermaidFrontend(Frontend):
@@ -21,10 +30,7 @@ class MermaidFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` after OF074."""
-        from orgflow.frontends.triples.build import build_model
-        from orgflow.frontends.triples.mermaid_reader import read_chart
-
-        graph = read_chart(source.data.decode("utf-8-sig", "replace"))
+        graph = mermaid_reader.read_chart(source.data.decode("utf-8-sig", "replace"))
         if not graph.flows:
             ctx.emit(
                 NotGraph, "there is no flow such as `A --> B` in the file",
@@ -38,4 +44,4 @@ class MermaidFrontend(Frontend):
                 loc=SourceLocation(file=source.path, line=unread.line, column=1),
                 help=unread.help or "write `A[step] --> B{question}`, or remove the line",
             )  # fmt: skip
-        return build_model(graph, source.path)
+        return build.build_model(graph, source.path)

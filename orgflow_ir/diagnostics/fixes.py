@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics.diagnostic import Fix
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 
 if TYPE_CHECKING:
-    from orgflow_ir.model.rewriter import Rewriter
+    from orgflow_ir.model import rewriter as model_rewriter
+else:  # a fix is applied or offered
+    model_rewriter = LazyModule("orgflow_ir.model.rewriter")
 
 
 class FixError(ValueError):
@@ -28,13 +31,11 @@ def in_full(model: Model, fix: Fix) -> Fix:
     return fix.replace(edits=_edit_model(model, fix).edits)
 
 
-def _edit_model(model: Model, fix: Fix) -> Rewriter:
-    from orgflow_ir.model.rewriter import EditError, Rewriter  # only where something is fixed
-
-    rewriter = Rewriter(model)
+def _edit_model(model: Model, fix: Fix) -> model_rewriter.Rewriter:
+    rewriter = model_rewriter.Rewriter(model)
     try:
         for edit in fix.edits:
             rewriter.make(edit)
-    except EditError as error:
+    except model_rewriter.EditError as error:
         raise FixError(str(error)) from None
     return rewriter

@@ -4,7 +4,7 @@ a note or comment."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from orgflow_ir.facts.collect import (
     DOCUMENTATION,
@@ -16,6 +16,7 @@ from orgflow_ir.facts.collect import (
 )
 from orgflow_ir.facts.extensions import extension_statements
 from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
     CallActivity,
     Element,
@@ -37,6 +38,11 @@ from orgflow_ir.model.scope_mappings import has_mappings, mapping_data, maps_by_
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.target_rules import KeptAsNote, UnsupportedBinding
 from orgflow_ir.work.process_variables import has_listeners
+
+if TYPE_CHECKING:
+    from orgflow_ir.work import listeners as work_listeners
+else:  # listeners only
+    work_listeners = LazyModule("orgflow_ir.work.listeners")
 
 HEADING = "From the model:"
 MOST_TEXT, MOST_CODE, MOST_DOCUMENTATION, MOST_LINES = 500, 2_000, 4_000, 20
@@ -213,14 +219,6 @@ def _listener_statements(
 def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContext) -> None:
     """OF404 for each listener of an element that no step stands for: of all of them, unless the
     target has steps for code that can be (`run`)."""
-    from orgflow_ir.work.listeners import (  # of listeners only
-        Left,
-        listeners_of,
-        only_at_the_end,
-        place_listeners,
-        why_not_read,
-        without_loop,
-    )
 
     def report_listener(reported: Listener, what: str) -> None:
         shown = one_line(reported.target).replace("`", "'") or reported.event
@@ -232,14 +230,17 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
             help="move its work into a task of the process",
         )
 
-    left = place_listeners(
-        without_loop(element) if run else element, scope, ctx.analysis(ControlFlow, scope)
+    left = work_listeners.place_listeners(
+        work_listeners.without_loop(element) if run else element, scope, ctx.analysis(ControlFlow, scope)
     ).left
     if not run:
         reasons = {unexecuted.listener: unexecuted.reason for unexecuted in left}
         left = tuple(
-            Left(own_listener, why_not_read(own_listener) or reasons.get(own_listener, ""))
-            for own_listener in listeners_of(element)
+            work_listeners.Left(
+                own_listener,
+                work_listeners.why_not_read(own_listener) or reasons.get(own_listener, ""),
+            )
+            for own_listener in work_listeners.listeners_of(element)
         )
     for unexecuted in left:
         report_listener(
@@ -247,7 +248,7 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
             f"not executed{f' ({unexecuted.reason})' if unexecuted.reason else ''}",
         )
     if run:
-        for listener in only_at_the_end(element, scope):
+        for listener in work_listeners.only_at_the_end(element, scope):
             report_listener(listener, "not executed when an event interrupts the activity")
 
 

@@ -10,12 +10,13 @@ import datetime
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics import Edit, Fix
 from orgflow_ir.gaps.gap import Gap
 from orgflow_ir.gaps.timer_times import time_kind
 from orgflow_ir.languages.recognise import read_condition
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
     Event,
     EventDefinition,
@@ -31,6 +32,13 @@ from orgflow_ir.model.timer_values import Moment
 from orgflow_ir.model.timers import read_time
 from orgflow_ir.program.syntax import Comparison
 from orgflow_ir.work.gateway_decisions import DecisionConventions
+
+if TYPE_CHECKING:
+    import jsonschema
+    import pydantic
+else:  # answers of agents are checked against schemas
+    jsonschema = LazyModule("jsonschema")
+    pydantic = LazyModule("pydantic")
 
 MAX_LENGTH = 100_000
 """Maximum length of an answer as JSON, in characters."""
@@ -49,7 +57,6 @@ def convert_answer(gap: Gap, answer: Any, model: Model) -> Fix:
     if gap.schema is None:
         raise AnswerError("the model cannot hold an answer to it")
     answer = _to_plain(answer)
-    import jsonschema  # it checks what comes from outside; a compile never gets here
 
     schema_errors = jsonschema.Draft202012Validator(gap.schema).iter_errors(answer)
     error = jsonschema.exceptions.best_match(schema_errors)
@@ -157,8 +164,6 @@ def _with_settings(binding: AnyBinding, task: Task) -> AnyBinding:
 
 def _field_faults(error: ValueError) -> str:
     """What pydantic says, in one line: it has a line a fault, with links."""
-    import pydantic
-
     if not isinstance(error, pydantic.ValidationError):
         return _shorten_text(str(error))
     faults = (f"`{'.'.join(map(str, e['loc']))}`: {e['msg']}" for e in error.errors())

@@ -13,6 +13,7 @@ from orgflow_ir.flow.control_flow.signals import other_end
 from orgflow_ir.gaps import gap_rules, schemas
 from orgflow_ir.gaps.gap import Gap
 from orgflow_ir.gaps.implementation import has_implementation
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -35,9 +36,22 @@ from orgflow_ir.work.gateway_decisions import (
 )
 
 if TYPE_CHECKING:
-    from orgflow_ir.gaps.setters import Setters
+    from orgflow_ir.gaps import setters as variable_setters
+    from orgflow_ir.gaps import timer_times
+    from orgflow_ir.model import timer_values
+    from orgflow_ir.program import syntax
     from orgflow_ir.program.syntax import Path
+    from orgflow_ir.work import process_variables, repetition, tasks, waiting
     from orgflow_ir.work.process_variables import Variables
+else:  # models with timers, variables, mappings or repeated steps
+    variable_setters = LazyModule("orgflow_ir.gaps.setters")
+    timer_times = LazyModule("orgflow_ir.gaps.timer_times")
+    timer_values = LazyModule("orgflow_ir.model.timer_values")
+    syntax = LazyModule("orgflow_ir.program.syntax")
+    process_variables = LazyModule("orgflow_ir.work.process_variables")
+    repetition = LazyModule("orgflow_ir.work.repetition")
+    tasks = LazyModule("orgflow_ir.work.tasks")
+    waiting = LazyModule("orgflow_ir.work.waiting")
 
 CONVENTIONS = DecisionConventions()
 """Names of decision variables in gaps and their schemas."""
@@ -104,19 +118,15 @@ class _Finder:
             self._deciding[scope.id] = _Deciding(graph, decisions, owners)
         return self._deciding[scope.id]
 
-    def variables(self, scope: Scope) -> Variables:
-        from orgflow_ir.work.process_variables import Variables  # few models read any
-
+    def variables(self, scope: Scope) -> process_variables.Variables:
         if scope.id not in self._variables:
             graph, decisions, _ = self.deciding(scope)
-            self._variables[scope.id] = Variables(graph, decisions, self.ctx)
+            self._variables[scope.id] = process_variables.Variables(graph, decisions, self.ctx)
         return self._variables[scope.id]
 
     @functools.cached_property
-    def setters(self) -> Setters:
-        from orgflow_ir.gaps.setters import Setters
-
-        return Setters(self.model, self.variables, self.ctx)
+    def setters(self) -> variable_setters.Setters:
+        return variable_setters.Setters(self.model, self.variables, self.ctx)
 
     @functools.cached_property
     def executable(self) -> frozenset[str]:
@@ -169,11 +179,9 @@ class _Finder:
     def _mapping_gaps(self, node: Task | CallActivity | Event, scope: Scope) -> Iterator[Gap]:
         """Variables that the mappings of an activity read, and of which nothing says who sets
         them: one gap for each side."""
-        from orgflow_ir.work.tasks import mapping_reads
-
         named = self.names.full_name(node, article=False)
         open_reads: dict[str, list[Path]] = {}
-        for side, path in mapping_reads(node):
+        for side, path in tasks.mapping_reads(node):
             if side == "output" and isinstance(node, CallActivity):
                 is_set = self.setters.is_set_in_callee(path, node)
             else:
@@ -207,9 +215,8 @@ class _Finder:
     def _list_gaps(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:
         if loop.kind != "multi-instance" or loop.cardinality is not None:
             return
-        from orgflow_ir.work.repetition import list_of  # in few models
 
-        list_text = list_of(loop)
+        list_text = repetition.list_of(loop)
         named = self.names.name(node)
         braced = re.fullmatch(_BRACED, list_text.strip()) if list_text is not None else None
         list_text = braced[1] if braced is not None else list_text
@@ -236,9 +243,7 @@ class _Finder:
             return
         named = self.names.name(event)
         if event.trigger == "timer":
-            from orgflow_ir.gaps.timer_times import is_open  # only for timers
-
-            if is_open(event) and not self._is_computed(event, scope):
+            if timer_times.is_open(event) and not self._is_computed(event, scope):
                 yield self._time_gap(event, named, scope)
             return
         waits = event.position in ("start", "catch", "boundary")
@@ -272,14 +277,11 @@ class _Finder:
     def _is_computed(self, event: Event, scope: Scope) -> bool:
         """Whether the time of an event is computed from what the model says a step before it
         sets."""
-        from orgflow_ir.program.syntax import ConditionError
-        from orgflow_ir.work.waiting import waiting_until
-
         if event.position == "start" or event.definitions[0].time is None:
             return False
         try:
-            read = [needed.path for needed in waiting_until(event.definitions[0]).reads()]
-        except ConditionError:
+            read = [needed.path for needed in waiting.waiting_until(event.definitions[0]).reads()]
+        except syntax.ConditionError:
             return False
         return bool(read) and all(self.setters.is_set(path, event.id, scope) for path in read)
 
@@ -296,10 +298,8 @@ class _Finder:
         return join_listed(names) if names else ""
 
     def _time_gap(self, event: Event, named: str, scope: Scope) -> Gap:
-        from orgflow_ir.model.timer_values import Computed
-
         text = next((d.expression.text for d in event.definitions if d.expression is not None), "")
-        computed = any(isinstance(d.time, Computed) for d in event.definitions)
+        computed = any(isinstance(d.time, timer_values.Computed) for d in event.definitions)
         severity = None
         if computed:
             message = (

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.control_flow.calls import calls_in, find_callee, takes_everything
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -28,7 +29,9 @@ from orgflow_ir.program.syntax import Path
 from orgflow_ir.work.process_variables import Read, Variables, set_variables
 
 if TYPE_CHECKING:
-    from orgflow_ir.work.repetition import Repetition
+    from orgflow_ir.work import repetition
+else:  # repeated steps only
+    repetition = LazyModule("orgflow_ir.work.repetition")
 
 _FIELD = re.compile(r"<(?:\w+:)?(?:formField|formProperty)\s[^>]*?\bid\s*=\s*[\"']([^\"']+)")
 _INITIATOR = re.compile(r"\}initiator$")
@@ -164,15 +167,14 @@ class Setters:
         return name in self._handed[process.id]
 
 
-def _find_repetition(node: Node, scope: Scope) -> Repetition | None:
+def _find_repetition(node: Node, scope: Scope) -> repetition.Repetition | None:
     """The multi-instance marker of an activity of a scope, where it is understood."""
     if isinstance(node, Event | Gateway | Opaque) or node.loop is None:
         return None
     if node.loop.kind != "multi-instance":
         return None
-    from orgflow_ir.work.repetition import NotRepeatable, Repetition, read_repetition
 
     try:
-        return read_repetition(node.loop, scope)
-    except NotRepeatable:
-        return Repetition()
+        return repetition.read_repetition(node.loop, scope)
+    except repetition.NotRepeatable:
+        return repetition.Repetition()

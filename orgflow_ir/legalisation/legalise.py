@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Element, MessageFlow, Model, SubProcess
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.model.element_names import join_listed
@@ -58,8 +59,19 @@ from orgflow_ir.targets.target_rules import (
 )
 
 if TYPE_CHECKING:
+    import traceback
+
+    from orgflow_ir.legalisation import stubs as stubbing
     from orgflow_ir.legalisation.stubs import Stub
+    from orgflow_ir.model import provenance, verifier
+    from orgflow_ir.pipeline import crashes
     from orgflow_ir.plugins.contracts import Backend
+else:  # a fault of a lowering, checks of its result, and stubs
+    stubbing = LazyModule("orgflow_ir.legalisation.stubs")
+    provenance = LazyModule("orgflow_ir.model.provenance")
+    verifier = LazyModule("orgflow_ir.model.verifier")
+    crashes = LazyModule("orgflow_ir.pipeline.crashes")
+    traceback = LazyModule("traceback")
 
 MOST_ROUNDS = 1_000
 """Maximum number of rounds of rewriting; each round rewrites as many uses as possible, so even
@@ -172,9 +184,7 @@ def _find_illegal(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Ille
         try:
             return illegal_uses(model, spec, ctx)
         except Exception as error:
-            from orgflow_ir.pipeline.crashes import is_fault  # only for faults
-
-            if not is_fault(error):
+            if not crashes.is_fault(error):
                 raise
             raise _Fault.of(f"target `{spec.name}`", error, ctx, backend) from error
     try:
@@ -209,11 +219,7 @@ class _Fault(Exception):
         cls, what: str, error: BaseException, ctx: PassContext, culprit: RewritePattern | Backend
     ) -> _Fault:
         """An exception, with the element that it is about."""
-        import traceback
-
-        from orgflow_ir.pipeline.crashes import crash_element  # only for faults
-
-        element = crash_element(error)
+        element = crashes.crash_element(error)
         at = f" at {ctx.name(element)}" if element is not None else ""
         where = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{what} failed{at}: {exception_text(error)} ({where.name}, line {where.lineno})"
@@ -391,10 +397,8 @@ def _check_result(pattern: RewritePattern, before: Model, after: Model, ctx: Pas
     derived from elements of the source. Raises `PatternError`."""
     if after is before or is_ours(pattern):
         return
-    from orgflow_ir.model.provenance import all_elements  # only for patterns of plugins
-    from orgflow_ir.model.verifier import list_violations
 
-    broken = sorted(list_violations(after) - list_violations(before))
+    broken = sorted(verifier.list_violations(after) - verifier.list_violations(before))
     if broken:
         raise PatternError(f"makes the model invalid: {broken[0]}")
     for scope in after.scopes():
@@ -402,9 +406,13 @@ def _check_result(pattern: RewritePattern, before: Model, after: Model, ctx: Pas
         if known is not None and known.nodes and not scope.nodes:
             raise PatternError(f"removes everything in `{scope.label}`")
     source = ctx.source or before
-    ids = {source.id, *(element.id for element in all_elements(source))}
-    derived = {id: element for element in all_elements(after) for id in element.derived_from}
-    bogus = sorted(set(derived) - ids - {i for e in all_elements(before) for i in e.derived_from})
+    ids = {source.id, *(element.id for element in provenance.all_elements(source))}
+    derived = {
+        id: element for element in provenance.all_elements(after) for id in element.derived_from
+    }
+    bogus = sorted(
+        set(derived) - ids - {i for e in provenance.all_elements(before) for i in e.derived_from}
+    )
     if bogus:
         raise PatternError(
             f"declares `{derived[bogus[0]].label}` as derived from `{bogus[0]}`, which the "
@@ -434,19 +442,17 @@ def _stub_remaining(
     Each round turns elements into stubs or takes flows away from one, so it ends. Patterns are
     tried again after each: a stub may be all that was in their way. Raises `_Fault`.
     """
-    from orgflow_ir.legalisation.stubs import Cut, cut_out  # few compiles make stubs
-
     rounds = 0
     while illegal:
         cuts = [
-            Cut(
+            stubbing.Cut(
                 item.use,
                 _refusal_text(item, plan.ctx.drawn(item.use.element), plan.spec, plan.ctx),
                 item.help,
             )
             for item in illegal
         ]
-        outcome = cut_out(model, cuts, plan.ctx)
+        outcome = stubbing.cut_out(model, cuts, plan.ctx)
         if outcome is None:
             break
         rounds += 1

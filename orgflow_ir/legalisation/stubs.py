@@ -35,6 +35,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.constructs import CONSTRUCTS, ConstructUse
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.spec import STUB
 
@@ -79,8 +80,6 @@ def cut_out(
 
 class _Round:
     def __init__(self, model: Model, ctx: PassContext) -> None:
-        from orgflow_ir.model.rewriter import Rewriter  # only where something is cut out
-
         self.model, self.ctx = model, ctx
         self.rewriter: Rewriter = Rewriter(model, origin=ORIGIN)
         self.holders: dict[str, Scope] = {n.id: s for s in model.scopes() for n in s.nodes}

@@ -24,6 +24,7 @@ from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile, told_apart
 from orgflow_ir.model.value import Value
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
 from orgflow_ir.plugins.guards import parse_guarded, sniff_guarded
 
 MOST_FILES = 500
@@ -270,8 +271,6 @@ class Neighbours:
         return model
 
     def _parse_model(self, reader: ProcessReader, source: SourceFile) -> Model | str:
-        from orgflow_ir.plugins.contracts import Frontend
-
         quiet = PassContext(
             registry=self.ctx.registry, services=self.ctx.services, given=self.ctx.given,
             folders=self.ctx.folders,

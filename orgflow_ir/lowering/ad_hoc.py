@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -21,7 +22,11 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 
 if TYPE_CHECKING:
+    import html
+
     from orgflow_ir.model.rewriter import Rewriter
+else:  # choices in a form only
+    html = LazyModule("html")
 
 
 class AdHocInOrder(RewritePattern):
@@ -92,15 +97,13 @@ _ATTRIBUTE = r"""\b{}\s*=\s*(?:"([^"]*)"|'([^']*)')"""
 def chosen_by(sub: SubProcess) -> str:
     """What chooses the steps of an ad-hoc sub-process of Camunda 8: a worker (such as that of its
     AI agents), or a list; empty if its performers do."""
-    from html import unescape
-
     for name, attribute, words in (
         ("taskDefinition", "type", "a worker for the job type `{}` chooses its steps in each run"),
         ("adHoc", "activeElementsCollection", "the list `{}` chooses its steps in each run"),
     ):
         for key, text in sub.extra:
             match = re.search(_ATTRIBUTE.format(attribute), text) if key == _ZEEBE + name else None
-            if match is not None and (value := unescape(match[1] or match[2] or "")).strip():
+            if match is not None and (value := html.unescape(match[1] or match[2] or "")).strip():
                 return words.format(one_line(value).removeprefix("="))
     return ""
 

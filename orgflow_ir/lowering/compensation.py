@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Event, Model, SubProcess, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
 
 if TYPE_CHECKING:
+    from orgflow_ir.lowering import undoing
     from orgflow_ir.model.rewriter import Rewriter
+else:  # models with compensation only
+    undoing = LazyModule("orgflow_ir.lowering.undoing")
 
 _CONSUMED = (
     "event.throw.compensation", "event.end.compensation", "event.end.cancel",
@@ -41,13 +45,11 @@ class CompensationToFlows(RewritePattern):
         return repeated_compensation_as_flows(model)
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
-        from orgflow_ir.lowering.undoing import Plans, Undoing
-
         assert use.scope is not None
-        plan = ctx.analysis(Plans, rewriter.model).of(use.scope, ctx)
+        plan = ctx.analysis(undoing.Plans, rewriter.model).of(use.scope, ctx)
         if plan.obstacle:
             return None
-        return Undoing(plan, use, rewriter, ctx).run()
+        return undoing.Undoing(plan, use, rewriter, ctx).run()
 
 
 COMPENSATION: tuple[RewritePattern, ...] = (CompensationToFlows(),)
@@ -55,21 +57,17 @@ COMPENSATION: tuple[RewritePattern, ...] = (CompensationToFlows(),)
 
 def why_not_undone(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """The reason why the handlers of a process cannot become steps of flows; empty if they can."""
-    from orgflow_ir.lowering.undoing import Plans  # only for models in which work is undone
-
     if use.scope is None:
         return ""
-    return ctx.analysis(Plans, model).of(use.scope, ctx).obstacle
+    return ctx.analysis(undoing.Plans, model).of(use.scope, ctx).obstacle
 
 
 def repeated_compensation_as_flows(model: Model) -> Model:
     """The model with handlers as steps of flows if any compensated work is repeated; otherwise the
     model itself."""
-    from orgflow_ir.lowering.undoing import handlers_in, undone_in
-
     repeated = (
-        (isinstance(node, SubProcess) and undone_in(node, model))
-        or any(node is activity for activity, _ in handlers_in(scope, model))
+        (isinstance(node, SubProcess) and undoing.undone_in(node, model))
+        or any(node is activity for activity, _ in undoing.handlers_in(scope, model))
         for scope in model.scopes()
         for node in scope.nodes
         if isinstance(node, Task | CallActivity | SubProcess) and node.loop is not None

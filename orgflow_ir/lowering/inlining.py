@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+from orgflow_ir.flow.control_flow.calls import called_from, find_callee
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.nets.activity_summaries import Nesting
@@ -17,6 +18,8 @@ from orgflow_ir.flow.nets.escalations import (
 )
 from orgflow_ir.flow.nets.failures import failing_steps, steps_called
 from orgflow_ir.lowering.listeners import is_listener_step
+from orgflow_ir.lowering.mappings import list_obstacles as of_mappings
+from orgflow_ir.lowering.unrolling import find_obstacle
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -48,8 +51,6 @@ _WAITING_JOINS = ("parallel", "inclusive", "complex")
 def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why a sub-process cannot be dissolved, with the cheapest tests first."""
     if sub.loop is not None:
-        from orgflow_ir.lowering.unrolling import find_obstacle  # of few sub-processes
-
         yield (
             "it is repeated, and "
             f"{find_obstacle(sub, scope, model, ctx) or 'it cannot become a loop'}"
@@ -57,10 +58,6 @@ def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext
     if sub.for_compensation:
         yield "it compensates another activity"
     if has_mappings(sub):
-        from orgflow_ir.lowering.mappings import (
-            list_obstacles as of_mappings,  # of few sub-processes
-        )
-
         yield from of_mappings(sub, scope, model, ctx)
     if any(map(_is_undoing, sub.nodes)):
         yield "it contains compensation, which would have another effect in the parent process"
@@ -225,8 +222,6 @@ def _may_fail(call: CallActivity, caught: EventDefinition, model: Model, nesting
 def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassContext) -> str:
     """The reason why an error boundary event on a call cannot catch the errors of the called
     process; empty if it can."""
-    from orgflow_ir.flow.control_flow.calls import called_from, find_callee
-
     called = find_callee(call, model)
     if called is None or not event.definitions:
         return ""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
     CallActivity,
     Element,
@@ -30,8 +31,13 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
 
 if TYPE_CHECKING:
+    from orgflow_ir.model import listener_data
     from orgflow_ir.model.rewriter import Rewriter
+    from orgflow_ir.work import listeners as work_listeners
     from orgflow_ir.work.listeners import Placement
+else:  # models with listeners only
+    listener_data = LazyModule("orgflow_ir.model.listener_data")
+    work_listeners = LazyModule("orgflow_ir.work.listeners")
 
 LISTENER = "listener"
 """The derived construct: an element with listeners that can become steps."""
@@ -66,13 +72,14 @@ def _find_placement(element: Element, scope: Scope, ctx: PassContext) -> Placeme
         element.id in node.derived_from for node in element.nodes
     ):
         return None
-    from orgflow_ir.work.listeners import place_listeners, without_loop
 
-    placement = place_listeners(element, scope, ctx.analysis(ControlFlow, scope))
+    placement = work_listeners.place_listeners(element, scope, ctx.analysis(ControlFlow, scope))
     original, holder = _at_source(element, ctx)
     if original is None or holder is None or not (placement.before or placement.after):
         return placement
-    placed = place_listeners(without_loop(original), holder, ctx.analysis(ControlFlow, holder))
+    placed = work_listeners.place_listeners(
+        work_listeners.without_loop(original), holder, ctx.analysis(ControlFlow, holder)
+    )
     return placement.within((*placed.before, *placed.after))
 
 
@@ -201,8 +208,6 @@ class _Steps:
 
     def _forget_listeners(self, placement: Placement) -> None:
         """The element keeps the listeners that no step stands for."""
-        from orgflow_ir.model.listener_data import listeners_in
-
         # 1. Those of the binding: all but the ones that are steps now.
         left = [unexecuted.listener for unexecuted in placement.left]
         bound: list[Listener] = []
@@ -218,7 +223,7 @@ class _Steps:
             (key, text)
             for key, text in element.extra
             if not is_listener(key)
-            or any(listener in left for listener in listeners_in(((key, text),)))
+            or any(listener in left for listener in listener_data.listeners_in(((key, text),)))
         )
         # 3. The element as it stands by now; a flow may lead to a step of these already.
         changed = element.replace(extra=kept)
@@ -232,12 +237,10 @@ class _Steps:
 
     def _chain_tasks(self, listeners: Sequence[Listener], name: str) -> list[str]:
         """Tasks one after the other; their ids."""
-        from orgflow_ir.work.listeners import binding_of
-
         ids: list[str] = []
         for listener in listeners:
             id = self.rewriter.fresh_id(self.element.id, LISTENER)
-            binding = binding_of(listener)
+            binding = work_listeners.binding_of(listener)
             assert binding is not None
             script = isinstance(binding, Script)
             task = Task(
@@ -286,9 +289,10 @@ def is_listener_step(step: Task | CallActivity, ctx: PassContext) -> bool:
     original, _ = _at_source(step, ctx)
     if original is None or original.id == step.id or step.binding is None:
         return False
-    from orgflow_ir.work.listeners import all_listeners, binding_of
 
-    return step.binding in [binding_of(listener) for listener in all_listeners(original)]
+    return step.binding in [
+        work_listeners.binding_of(listener) for listener in work_listeners.all_listeners(original)
+    ]
 
 
 LISTENERS: tuple[RewritePattern, ...] = (ListenerToTask(),)

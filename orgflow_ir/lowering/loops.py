@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Model, SubProcess, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
 
 if TYPE_CHECKING:
+    from orgflow_ir.lowering import unrolling
     from orgflow_ir.model.rewriter import Rewriter
+else:  # models with loops only
+    unrolling = LazyModule("orgflow_ir.lowering.unrolling")
 
 _PRODUCES = (
     "gateway.exclusive", "gateway.parallel", "flow.sequence", "flow.conditional", "flow.default",
@@ -44,11 +48,12 @@ class LoopToFlows(RewritePattern):
         node, scope = use.element, use.scope
         assert isinstance(node, Task | CallActivity | SubProcess)
         assert scope is not None
-        from orgflow_ir.lowering.unrolling import Unrolling, find_obstacle, waiting_at_once
 
-        if find_obstacle(node, scope, rewriter.model, ctx) or waiting_at_once(node, rewriter.model):
+        if unrolling.find_obstacle(node, scope, rewriter.model, ctx) or unrolling.waiting_at_once(
+            node, rewriter.model
+        ):
             return None
-        return Unrolling(node, scope, rewriter, ctx).run()
+        return unrolling.Unrolling(node, scope, rewriter, ctx).run()
 
 
 class WaitingInstancesInTurn(RewritePattern):
@@ -64,11 +69,10 @@ class WaitingInstancesInTurn(RewritePattern):
         node, scope = use.element, use.scope
         assert isinstance(node, Task | CallActivity | SubProcess)
         assert scope is not None
-        from orgflow_ir.lowering.unrolling import Unrolling, find_obstacle
 
-        if find_obstacle(node, scope, rewriter.model, ctx):
+        if unrolling.find_obstacle(node, scope, rewriter.model, ctx):
             return None
-        return Unrolling(node, scope, rewriter, ctx).run()
+        return unrolling.Unrolling(node, scope, rewriter, ctx).run()
 
 
 LOOPS: tuple[RewritePattern, ...] = (LoopToFlows(), WaitingInstancesInTurn())
@@ -97,6 +101,5 @@ def why_not_repeated(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     node, scope = use.element, use.scope
     assert isinstance(node, Task | CallActivity | SubProcess)
     assert scope is not None
-    from orgflow_ir.lowering.unrolling import find_obstacle  # only for models with loops
 
-    return find_obstacle(node, scope, model, ctx)
+    return unrolling.find_obstacle(node, scope, model, ctx)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Event, Model, Scope, SubProcess, Task
 from orgflow_ir.model.bindings import Parameter, Script
 from orgflow_ir.model.constructs import ConstructUse
@@ -28,6 +29,13 @@ from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
 
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
+    from orgflow_ir.program import syntax
+    from orgflow_ir.work import local_variables
+    from orgflow_ir.work import mappings as work_mappings
+else:  # models with mappings only
+    syntax = LazyModule("orgflow_ir.program.syntax")
+    local_variables = LazyModule("orgflow_ir.work.local_variables")
+    work_mappings = LazyModule("orgflow_ir.work.mappings")
 
 MAPPING = "mapping"
 """The derived construct: a sub-process or an event with mappings that can become steps."""
@@ -69,24 +77,17 @@ def why_unmapped(event: Event) -> str:
 
 def _unsupported_mappings(mapped: ScopeMappings) -> Iterator[str]:
     """What is not supported in mappings."""
-    from orgflow_ir.program.syntax import ConditionError
-    from orgflow_ir.work.mappings import read_value
-
     if mapped.unread:
         yield f"its mapping of `{mapped.unread}` is no expression or text"
     for mapping in (*mapped.inputs, *mapped.outputs):
         try:
-            read_value(mapping.text, mapping.language)
-        except ConditionError as error:
+            work_mappings.read_value(mapping.text, mapping.language)
+        except syntax.ConditionError as error:
             yield f"its mapping of `{mapping.name}` is not supported: {error}"
 
 
 def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why the mappings of a sub-process cannot become steps in the scope around it."""
-    from orgflow_ir.program.syntax import ConditionError, variables
-    from orgflow_ir.work.local_variables import locals_of, read_afterwards, why_outlived
-    from orgflow_ir.work.mappings import read_value
-
     mapped = scope_mappings(sub)
     if mapped.unread:
         yield f"its mapping of `{mapped.unread}` is no expression or text"
@@ -94,8 +95,13 @@ def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext
         before: set[str] = set()
         for mapping in side:
             try:
-                read = {path[0] for path in variables(read_value(mapping.text, mapping.language))}
-            except ConditionError as error:
+                read = {
+                    path[0]
+                    for path in syntax.variables(
+                        work_mappings.read_value(mapping.text, mapping.language)
+                    )
+                }
+            except syntax.ConditionError as error:
                 yield f"its mapping of `{mapping.name}` is not supported: {error}"
                 continue
             if read & before:
@@ -108,9 +114,11 @@ def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext
             before.add(whole)
     caught = any(n.attached_to == sub.id for n in scope.nodes if isinstance(n, Event))
     kept = set() if caught else {mapping.name for mapping in mapped.outputs}
-    later = read_afterwards(sub, scope, locals_of(sub, scope) - kept, model, ctx)
+    later = local_variables.read_afterwards(
+        sub, scope, local_variables.locals_of(sub, scope) - kept, model, ctx
+    )
     if later is not None:
-        yield why_outlived(*later, ctx)
+        yield local_variables.why_outlived(*later, ctx)
 
 
 class MappingToTask(RewritePattern):

@@ -14,15 +14,22 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Event, Gateway, Model, Node, Scope, SubProcess, Task
 from orgflow_ir.model.bindings import Script
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.syntax import ConditionError
 from orgflow_ir.targets.lowering import RewritePattern
 
 if TYPE_CHECKING:
+    from orgflow_ir.model import rewriter as model_rewriter
     from orgflow_ir.model.rewriter import Rewriter
+    from orgflow_ir.work import scripts
+else:  # models with signals only
+    model_rewriter = LazyModule("orgflow_ir.model.rewriter")
+    scripts = LazyModule("orgflow_ir.work.scripts")
 
 AROUND, LASTING = "signal.around", "signal.lasting"
 """Derived constructs: a signal that only an event around its throws catches, where all that is in
@@ -127,11 +134,8 @@ def _at_once(node: Node) -> bool:
         case SubProcess():
             return node.flavour == "event" or (node.loop is None and all(map(_at_once, node.nodes)))
         case Task(binding=Script(code=str() as code) as script) if node.loop is None:
-            from orgflow_ir.program.syntax import ConditionError
-            from orgflow_ir.work.scripts import read_script
-
             try:
-                read_script(code, script.language, sets=script.stores, engine=script.by)
+                scripts.read_script(code, script.language, sets=script.stores, engine=script.by)
             except ConditionError:
                 return False
             return True
@@ -175,9 +179,8 @@ def signals_as_escalations(model: Model) -> Model:
     around = signal_around(model) if _has_signals(model) else None
     if around is None:
         return model
-    from orgflow_ir.model.rewriter import Rewriter
 
-    rewriter = Rewriter(model, origin=SignalAround.name)
+    rewriter = model_rewriter.Rewriter(model, origin=SignalAround.name)
     _replace_signal(around, rewriter)
     return rewriter.done()
 

@@ -10,13 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Event, Model, SubProcess, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 
 if TYPE_CHECKING:
+    from orgflow_ir.flow.nets import escalations
+    from orgflow_ir.lowering import inlining
     from orgflow_ir.model.rewriter import Rewriter
+else:  # models with sub-processes only
+    escalations = LazyModule("orgflow_ir.flow.nets.escalations")
+    inlining = LazyModule("orgflow_ir.lowering.inlining")
 
 
 class InlineSubProcess(RewritePattern):
@@ -48,9 +54,8 @@ class InlineSubProcess(RewritePattern):
             task = Task(id=sub.id, name=sub.name, doc=sub.doc)
             rewriter.replace(scope.id, sub.id, task)
             return f"{ctx.name(sub)}, which is empty, became a task"
-        from orgflow_ir.lowering.inlining import Inlining
 
-        Inlining(sub, scope, rewriter, ctx).run()
+        inlining.Inlining(sub, scope, rewriter, ctx).run()
         return f"the steps of {ctx.name(sub)} were moved into the parent process"
 
 
@@ -90,28 +95,24 @@ class HandlerToFlow(RewritePattern):
     )  # fmt: skip
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
-        from orgflow_ir.lowering.inlining import dissolve_handler, handler_obstacles
-
         handler, scope = use.element, use.scope
         if not isinstance(handler, SubProcess):
             return None  # its start event goes with it
         assert scope is not None
-        obstacles = handler_obstacles(handler, scope, rewriter.model, ctx)
+        obstacles = inlining.handler_obstacles(handler, scope, rewriter.model, ctx)
         if next(obstacles, None) is not None:
             return None
-        dissolve_handler(handler, scope, rewriter, ctx)
+        inlining.dissolve_handler(handler, scope, rewriter, ctx)
         return f"the elements that throw the event of {ctx.name(handler)} lead to its steps"
 
 
 def why_no_path(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """The reason why an event sub-process cannot become a path; empty if it can, or if the general
     reason applies."""
-    from orgflow_ir.lowering.inlining import handler_obstacles
-
     handler, scope = use.element, use.scope
     assert isinstance(handler, SubProcess)
     assert scope is not None
-    return next(handler_obstacles(handler, scope, model, ctx), "")
+    return next(inlining.handler_obstacles(handler, scope, model, ctx), "")
 
 
 class UncaughtEscalation(RewritePattern):
@@ -126,14 +127,12 @@ class UncaughtEscalation(RewritePattern):
         event, scope = use.element, use.scope
         assert isinstance(event, Event)
         assert scope is not None
-        from orgflow_ir.lowering.inlining import nesting_of
 
-        nesting = nesting_of(scope, rewriter.model)
+        nesting = inlining.nesting_of(scope, rewriter.model)
         if len(event.definitions) != 1 or nesting.caught(scope, event.definitions[0]).by:
             return None
-        from orgflow_ir.flow.nets.escalations import heard_escalations
 
-        if event.id in heard_escalations(rewriter.model):
+        if event.id in escalations.heard_escalations(rewriter.model):
             return None  # whoever calls the process catches it
         rewriter.replace(scope.id, event.id, event.replace(definitions=()))
         return f"the escalation of {ctx.name(event)}, which nothing catches, has no effect"
@@ -141,13 +140,11 @@ class UncaughtEscalation(RewritePattern):
 
 def why_not_inline(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """The reason why a plain sub-process cannot be dissolved; empty if it can."""
-    from orgflow_ir.lowering.inlining import list_obstacles  # only for models with sub-processes
-
     sub, scope = use.element, use.scope
     assert isinstance(sub, SubProcess)
     assert scope is not None
 
-    return next(list_obstacles(sub, scope, model, ctx), "")
+    return next(inlining.list_obstacles(sub, scope, model, ctx), "")
 
 
 SUB_PROCESSES: tuple[RewritePattern, ...] = (

@@ -14,6 +14,7 @@ from dataclasses import field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.bindings import Binding, SubProcessCall
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
@@ -23,7 +24,10 @@ from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
 
 if TYPE_CHECKING:
+    from orgflow_ir.model import timers
     from orgflow_ir.model.timer_values import Time
+else:  # models with timers only
+    timers = LazyModule("orgflow_ir.model.timers")
 
 
 def _is_empty(value: tuple[object, ...]) -> bool:
@@ -176,9 +180,8 @@ class EventDefinition(Value):
         """
         if self.kind != "timer" or self.expression is None or not self.expression.text.strip():
             return None
-        from orgflow_ir.model.timers import read_time  # only for timers
 
-        return read_time(self.expression.text, self.expression.language)
+        return timers.read_time(self.expression.text, self.expression.language)
 
 
 class Event(Element):

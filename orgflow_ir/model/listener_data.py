@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.bindings import (
     ENTRY_SCRIPT,
     EXIT_SCRIPT,
@@ -15,6 +16,11 @@ from orgflow_ir.model.bindings import (
 )
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Extra
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
+else:  # models with listeners only
+    ElementTree = LazyModule("xml.etree.ElementTree")
 
 _SCRIPT_CLASSES = (
     "bpmn.listener.ScriptExecutionListener", "bpmn.listener.ScriptTaskListener",
@@ -147,7 +153,6 @@ class Parsed(NamedTuple):
 
 def parse_element(text: str) -> Parsed:
     """An element of extension data."""
-    from xml.etree import ElementTree  # of models with listeners only
 
     def parse_one(element: ElementTree.Element) -> Parsed:
         ns, _, local = str(element.tag).removeprefix("{").rpartition("}")

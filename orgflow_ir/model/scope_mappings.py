@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orgflow_ir.model.bindings import Form, Parameter
 from orgflow_ir.model.elements import Event, SubProcess
+from orgflow_ir.model.listener_data import parse_element
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Extra
 
@@ -53,7 +54,6 @@ def scope_mappings(node: SubProcess | Event) -> ScopeMappings:
     """The mappings of a sub-process or an event."""
     if not has_mappings(node):
         return ScopeMappings()
-    from orgflow_ir.model.listener_data import parse_element
 
     inputs: list[Parameter] = []
     outputs: list[Parameter] = []

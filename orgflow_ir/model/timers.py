@@ -11,9 +11,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.timer_values import Computed, Cron, Cycle, Duration, Moment, Time, Unread
+
+if TYPE_CHECKING:
+    from orgflow_ir.model import timer_words
+else:  # timers in words only
+    timer_words = LazyModule("orgflow_ir.model.timer_words")
 
 _NUMBER = r"-?\d{1,6}(?:[.,]\d{1,9})?"
 # Texts, which `re` compiles when first used: models without a timer need none of them.
@@ -71,9 +77,8 @@ def _in_words(text: str) -> Duration | Cycle | Cron | None:
     """Words that have one meaning; anything more (`14 working days`) is prose."""
     if not any(char.isspace() for char in text) and not text.isalpha():
         return None
-    from orgflow_ir.model.timer_words import length_in_words, repetition_in_words
 
-    return length_in_words(text) or repetition_in_words(text)
+    return timer_words.length_in_words(text) or timer_words.repetition_in_words(text)
 
 
 def _read_constant(text: str) -> Time | None:

@@ -10,15 +10,23 @@ from __future__ import annotations
 
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, dataclass_transform
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pydantic
     from pydantic import ConfigDict, GetCoreSchemaHandler
-    from pydantic_core import CoreSchema
+    from pydantic_core import CoreSchema, core_schema
+
+    from orgflow_ir.model import adapters
+else:  # pydantic is loaded where JSON is read
+    adapters = LazyModule("orgflow_ir.model.adapters")
+    pydantic = LazyModule("pydantic")
+    core_schema = LazyModule("pydantic_core.core_schema")
 
 Extra = tuple[tuple[str, str], ...]
 """Namespaced data that the IR does not model, kept verbatim: `("@{ns}attr", text)` for an
@@ -33,8 +41,6 @@ class MinLength(NamedTuple):
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        from pydantic_core import core_schema
-
         del source, handler
         return core_schema.str_schema(min_length=self.length)
 
@@ -48,8 +54,6 @@ class Within(NamedTuple):
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        from pydantic_core import core_schema
-
         del source, handler
         return core_schema.float_schema(ge=self.least, le=self.most, allow_inf_nan=False)
 
@@ -62,11 +66,7 @@ class TaggedBy(NamedTuple):
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        from typing import Annotated
-
-        from pydantic import Discriminator
-
-        return handler.generate_schema(Annotated[source, Discriminator(self.field)])
+        return handler.generate_schema(Annotated[source, pydantic.Discriminator(self.field)])
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
@@ -145,9 +145,7 @@ class Value:
 
         Raises `pydantic.ValidationError` (a `ValueError`).
         """
-        from orgflow_ir.model.adapters import build_adapter
-
-        return build_adapter(cls).validate_python(data)
+        return adapters.build_adapter(cls).validate_python(data)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r} of {type(self).__name__}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
 from orgflow_ir.diagnostics.grading import Grading
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Element, Model, Scope
 from orgflow_ir.model.element_names import ElementNames, one_line
 from orgflow_ir.model.evidence import Evidence
@@ -17,9 +18,12 @@ from orgflow_ir.pipeline.run_state import RunState
 from orgflow_ir.pipeline.services import Services
 
 if TYPE_CHECKING:
+    from orgflow_ir.pipeline import crashes
     from orgflow_ir.pipeline.leaves import Leaves
     from orgflow_ir.pipeline.passes import Pass
     from orgflow_ir.pipeline.run_target import RunTarget
+else:  # after a crash
+    crashes = LazyModule("orgflow_ir.pipeline.crashes")
 
 
 MAX_PASSAGES = 2
@@ -167,7 +171,6 @@ class PassContext(RunState):
         """Compute the pending advice: fixes and help of diagnostics."""
         if not self._advice:
             return
-        from orgflow_ir.pipeline.crashes import report_crash  # only for faulty models
 
         waiting = [*self._advice]
         self._advice.clear()
@@ -175,7 +178,7 @@ class PassContext(RunState):
             try:
                 fix, help = advice()
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what was found
-                report_crash(self._found[index].source or "", error, self)
+                crashes.report_crash(self._found[index].source or "", error, self)
                 continue
             for made_name, source in names.items():
                 help = help and help.replace(made_name, source)

@@ -6,7 +6,9 @@ first, so no stage has to keep track of them.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics.core_rules import CrashedPass
@@ -67,8 +69,6 @@ def crash_element(error: BaseException) -> Element | None:
 
 def report_fault(what: str, error: BaseException, ctx: RunState, help: str) -> None:
     """Report OF901 for a part of orgflow or a pass that raised an exception: `what` is its name."""
-    import traceback
-
     where = traceback.extract_tb(error.__traceback__)[-1]
     element = crash_element(error)
     at = f" at {ctx.name(element)}" if element is not None else ""
@@ -89,8 +89,6 @@ def report_crash(name: str, error: BaseException, ctx: RunState) -> None:
 def _frame_values(error: BaseException) -> Iterator[Any]:
     """The variables of the functions that an exception came through, the innermost first, each
     with the attributes of `self`."""
-    from traceback import walk_tb
-
     for frame in reversed([frame for frame, _ in walk_tb(error.__traceback__)]):
         yield from _local_values(frame)
 

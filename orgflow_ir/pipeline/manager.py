@@ -5,12 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics.core_rules import CrashedPass, InvalidAfterPass
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline.context import PassContext
 from orgflow_ir.pipeline.outside import validate_findings, validated_model
 from orgflow_ir.pipeline.passes import Pass
+
+if TYPE_CHECKING:
+    from orgflow_ir.model import verifier
+    from orgflow_ir.pipeline import crashes
+else:  # after a crash, and with ORGFLOW_VERIFY
+    verifier = LazyModule("orgflow_ir.model.verifier")
+    crashes = LazyModule("orgflow_ir.pipeline.crashes")
 
 AfterEach = Callable[[Pass, Model, float], None]
 
@@ -49,9 +58,7 @@ class PassManager:
                     validate_findings(item, ctx, since)
                 model = _check_model(result, item, before, ctx)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what the others found
-                from orgflow_ir.pipeline.crashes import report_crash  # only for faulty passes
-
-                report_crash(item.name, error, ctx)
+                crashes.report_crash(item.name, error, ctx)
             finally:
                 ctx.current = None
             if self.verify:
@@ -84,9 +91,8 @@ def report_violations(before: Model, after: Model, what: str, ctx: PassContext) 
     """Report OF902 for each rule of the IR that `after` violates and `before` did not."""
     if after is before:
         return
-    from orgflow_ir.model.verifier import list_violations
 
-    for violation in sorted(list_violations(after) - list_violations(before)):
+    for violation in sorted(verifier.list_violations(after) - verifier.list_violations(before)):
         ctx.emit(InvalidAfterPass, f"{what} left an invalid model: {violation}", help=_REPORT)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnwritableCharacters
 from orgflow_ir.model import Model, Process
+from orgflow_ir.model.characters import with_writable_texts
 from orgflow_ir.model.element_names import ElementNames
 from orgflow_ir.model.provenance import all_elements
 
@@ -41,8 +42,6 @@ def writable_model(model: Model, origin: str, ctx: PassContext) -> Model | None:
 
     `origin` is the origin of the texts, as the subject of a sentence.
     """
-    from orgflow_ir.model.characters import with_writable_texts
-
     writable = with_writable_texts(model).replace(source=model.source)
     if writable == model:
         return model

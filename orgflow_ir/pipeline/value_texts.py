@@ -5,6 +5,14 @@ from __future__ import annotations
 import os
 import reprlib
 import sys
+from typing import TYPE_CHECKING
+
+from orgflow_ir.lazy_modules import LazyModule
+
+if TYPE_CHECKING:
+    import traceback
+else:  # after a crash
+    traceback = LazyModule("traceback")
 
 MOST_FAULTS = 3
 """Maximum number of faults of one value in a message."""
@@ -54,6 +62,4 @@ def show_value(value: object) -> str:
 def print_traceback(error: BaseException) -> None:
     """Print where an exception comes from, where ORGFLOW_DEBUG asks for it."""
     if os.environ.get("ORGFLOW_DEBUG") == "1":
-        import traceback
-
         traceback.print_exception(error)

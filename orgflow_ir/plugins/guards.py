@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf, UnreadableInput
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import Source, SourceFile, SourceKind, SourceStream
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -29,7 +30,13 @@ from orgflow_ir.targets import (
 from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 if TYPE_CHECKING:
+    from orgflow_ir.pipeline import crashes
+    from orgflow_ir.plugins import agents, message_stores
     from orgflow_ir.plugins.agents import Agent
+else:  # agents and stores of messages, and after a crash
+    crashes = LazyModule("orgflow_ir.pipeline.crashes")
+    agents = LazyModule("orgflow_ir.plugins.agents")
+    message_stores = LazyModule("orgflow_ir.plugins.message_stores")
 
 
 def registration_fault(item: Any, kind: type) -> str | None:
@@ -91,9 +98,12 @@ def _own_fault(item: Any, name: str) -> str | None:
             return f"`{name}`, whose target has the name `{target.name}`"
         wrong = _target_fault(target)
         return None if wrong is None else f"`{name}`, whose target has {wrong}"
-    from orgflow_ir.plugins.message_stores import StoreProvider
 
-    return None if isinstance(item, Reporter | StoreProvider) else _agent_fault(item, name)
+    return (
+        None
+        if isinstance(item, Reporter | message_stores.StoreProvider)
+        else _agent_fault(item, name)
+    )
 
 
 def _target_fault(target: Any) -> str | None:
@@ -117,19 +127,18 @@ def _target_fault(target: Any) -> str | None:
 
 
 def _agent_fault(item: Any, name: str) -> str | None:
-    from orgflow_ir.plugins.agents import GAP_KINDS, MAX_ATTEMPTS, GapAgent, ModelAgent
-
-    if not isinstance(item, GapAgent | ModelAgent):
+    if not isinstance(item, agents.GapAgent | agents.ModelAgent):
         return f"`{name}`, which is neither a `GapAgent` nor a `ModelAgent`"
-    if isinstance(item, GapAgent):
+    if isinstance(item, agents.GapAgent):
         kinds: Any = item.kinds
-        if kinds is not None and not (isinstance(kinds, frozenset) and kinds <= GAP_KINDS):
+        if kinds is not None and not (isinstance(kinds, frozenset) and kinds <= agents.GAP_KINDS):
             return (
                 f"`{name}`, whose `kinds` is {show_value(kinds)}, not a frozenset of kinds of gaps"
             )
         attempts: Any = item.attempts
-        if type(attempts) is not int or not 1 <= attempts <= MAX_ATTEMPTS:
-            return f"`{name}`, whose `attempts` is {show_value(attempts)}, not 1 to {MAX_ATTEMPTS}"
+        if type(attempts) is not int or not 1 <= attempts <= agents.MAX_ATTEMPTS:
+            most = agents.MAX_ATTEMPTS
+            return f"`{name}`, whose `attempts` is {show_value(attempts)}, not 1 to {most}"
     return None
 
 
@@ -312,12 +321,10 @@ def _try_call(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[boo
         try:
             return True, call()
         except Exception as error:
-            from orgflow_ir.pipeline.crashes import is_fault, report_fault  # only for faults
-
-            if not is_fault(error):
+            if not crashes.is_fault(error):
                 raise
             print_traceback(error)
-            report_fault(leaf_name(leaf, ctx), error, ctx, "report this with the model")
+            crashes.report_fault(leaf_name(leaf, ctx), error, ctx, "report this with the model")
             return False, None
     since = len(ctx.diagnostics)
     try:

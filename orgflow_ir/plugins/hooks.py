@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.pipeline import Pass
 from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import AddedLowering
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from orgflow_ir.plugins.agents import Agent
     from orgflow_ir.plugins.message_stores import StoreProvider
+else:  # plugins of others only
+    pluggy = LazyModule("pluggy")
 
 
 GROUP = "orgflow.plugins"
@@ -29,8 +32,6 @@ else:
     def hookspec(function=None, **options):
         """Marks the specification of a hook: pluggy's marker of this project."""
         if function is None or options:
-            import pluggy
-
             return pluggy.HookspecMarker("orgflow")(function, **options)
         function.orgflow_spec = {
             "firstresult": False,
@@ -43,8 +44,6 @@ else:
     def hookimpl(function=None, **options):
         """Marks what a plugin gives to a hook: pluggy's marker of this project."""
         if function is None or options:
-            import pluggy
-
             return pluggy.HookimplMarker("orgflow")(function, **options)
         function.orgflow_impl = {
             "hookwrapper": False,

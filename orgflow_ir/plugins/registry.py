@@ -12,18 +12,31 @@ from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import CORE_RULES, BrokenPlugin
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.pipeline import Pass, PassContext
 from orgflow_ir.pipeline.value_texts import exception_text
 from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import TARGET_RULES, AddedLowering, RewritePattern
 
 if TYPE_CHECKING:
+    import traceback
+    from importlib import metadata
     from importlib.metadata import EntryPoint
 
     import pluggy
 
-    from orgflow_ir.plugins.agents import Agent
-    from orgflow_ir.plugins.message_stores import StoreProvider
+    from orgflow_ir.diagnostics import agent_rules, message_rules
+    from orgflow_ir.plugins import agents as agent_contracts
+    from orgflow_ir.plugins import guards, message_stores
+else:  # plugins of others, agents, stores, and lists of all rules
+    metadata = LazyModule("importlib.metadata")
+    agent_rules = LazyModule("orgflow_ir.diagnostics.agent_rules")
+    message_rules = LazyModule("orgflow_ir.diagnostics.message_rules")
+    agent_contracts = LazyModule("orgflow_ir.plugins.agents")
+    guards = LazyModule("orgflow_ir.plugins.guards")
+    message_stores = LazyModule("orgflow_ir.plugins.message_stores")
+    pluggy = LazyModule("pluggy")
+    traceback = LazyModule("traceback")
 from orgflow_ir.plugins.hooks import GROUP, Hooks
 
 SUFFIXES: dict[str, tuple[str, ...]] = {
@@ -79,7 +92,6 @@ class Registry:
         it, and a start of the command line is quicker without pluggy."""
         if not self._outside or not _may_have_plugins(sys.path):
             return None
-        import pluggy
 
         manager = pluggy.PluginManager("orgflow")
         manager.add_hookspecs(Hooks)
@@ -91,9 +103,7 @@ class Registry:
         return self._plugin_manager is not None and bool(self._plugin_manager.list_name_plugin())
 
     def _load_outside(self, manager: pluggy.PluginManager) -> None:
-        from importlib.metadata import entry_points
-
-        for point in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
+        for point in sorted(metadata.entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
             try:
                 self._register_plugin(manager, point)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
@@ -102,8 +112,6 @@ class Registry:
     def _register_plugin(self, manager: pluggy.PluginManager, point: EntryPoint) -> None:
         """Load one plugin and register it whole. Raises whatever it raises, and `TypeError` and
         pluggy's errors where it is no plugin."""
-        from pluggy import PluginValidationError
-
         with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
             plugin = point.load()
         if point.name in BUILTINS or manager.has_plugin(point.name):
@@ -113,7 +121,7 @@ class Registry:
             manager.check_pending()
             if not manager.get_hookcallers(plugin):
                 raise TypeError(f"`{point.value}` has no function marked with `hookimpl`")
-        except (PluginValidationError, TypeError):
+        except (pluggy.PluginValidationError, TypeError):
             manager.unregister(name=point.name)  # a hook half registered would be called
             raise
 
@@ -134,9 +142,8 @@ class Registry:
         lowering."""
         if isinstance(leaf, RewritePattern):
             return self._owners.get(("orgflow_lowerings", leaf.name))
-        from orgflow_ir.plugins.agents import Agent
 
-        hooks = {Frontend: "frontends", Backend: "backends", Agent: "agents"}
+        hooks = {Frontend: "frontends", Backend: "backends", agent_contracts.Agent: "agents"}
         hook = next((hook for kind, hook in hooks.items() if isinstance(leaf, kind)), None)
         owner = self._owners.get((f"orgflow_{hook}", getattr(leaf, "name", "")))
         return None if _is_builtin(owner) else owner
@@ -151,12 +158,11 @@ class Registry:
         impls = getattr(self._plugin_manager.hook, hook).get_hookimpls()
         for impl in sorted(impls, key=lambda i: i.plugin_name):
             owner = impl.plugin_name
-            from orgflow_ir.plugins.guards import registration_fault
 
             try:
                 with contextlib.redirect_stdout(sys.stderr):
                     items = list(impl.function())
-                    faults = [registration_fault(item, kind) for item in items]
+                    faults = [guards.registration_fault(item, kind) for item in items]
             except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
                 self.broken.append(
                     (owner, f"cannot be used: {hook} failed with {exception_text(error)}")
@@ -243,11 +249,9 @@ class Registry:
         return {t: tuple(low for _, low in sorted(ls.items())) for t, ls in lowerings.items() if ls}
 
     @cached_property
-    def agents(self) -> dict[str, Agent]:
+    def agents(self) -> dict[str, agent_contracts.Agent]:
         """Agents by name."""
-        from orgflow_ir.plugins.agents import Agent
-
-        return self._build_table("orgflow_agents", Agent)
+        return self._build_table("orgflow_agents", agent_contracts.Agent)
 
     @cached_property
     def reporters(self) -> dict[str, Reporter]:
@@ -255,21 +259,22 @@ class Registry:
         return self._build_table("orgflow_reporters", Reporter)
 
     @cached_property
-    def stores(self) -> dict[str, StoreProvider]:
+    def stores(self) -> dict[str, message_stores.StoreProvider]:
         """Providers of message stores by name."""
-        from orgflow_ir.plugins.message_stores import StoreProvider
-
-        return self._build_table("orgflow_stores", StoreProvider)
+        return self._build_table("orgflow_stores", message_stores.StoreProvider)
 
     @cached_property
     def rules(self) -> dict[str, type[Rule]]:
         """Every rule by code. A plugin's rule with a code that is already taken is omitted; raises
         `RegistryError` if two built-in rules have the same code."""
-        from orgflow_ir.diagnostics.agent_rules import AGENT_RULES
-        from orgflow_ir.diagnostics.message_rules import MESSAGE_RULES
-
         rules_by_code: dict[str, type[Rule]] = {
-            r.code: r for r in (*CORE_RULES, *AGENT_RULES, *MESSAGE_RULES, *TARGET_RULES)
+            r.code: r
+            for r in (
+                *CORE_RULES,
+                *agent_rules.AGENT_RULES,
+                *message_rules.MESSAGE_RULES,
+                *TARGET_RULES,
+            )
         }
         leaves = [
             (self._owners.get((hook, name)), leaf.rules)
@@ -326,15 +331,12 @@ def outside_culprit(error: BaseException) -> str | None:
     caused it."""
     if not _may_have_plugins(sys.path):
         return None
-    from importlib.metadata import entry_points
-    from traceback import walk_tb
 
-    owners = {p.module.partition(".")[0]: p.name for p in entry_points(group=GROUP)}
-    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    from orgflow_ir.plugins.guards import FaultyResult
+    owners = {p.module.partition(".")[0]: p.name for p in metadata.entry_points(group=GROUP)}
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
 
     modules = [str(frame.f_globals.get("__name__")) for frame in frames]
-    if isinstance(error, FaultyResult):
+    if isinstance(error, guards.FaultyResult):
         modules.append(type(error.leaf).__module__)
     roots = (module.partition(".")[0] for module in reversed(modules))
     return next((owners[root] for root in roots if root in owners), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TextIO
@@ -36,8 +37,6 @@ class JsonReporter(Reporter):
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
-        import json
-
         envelope = {
             "format": "orgflow-diagnostics",
             "version": JSON_VERSION,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from orgflow_ir.targets.comparison import Behaviour, Change, Comparison, Part, Row
@@ -183,8 +184,6 @@ def _align_lines(old: str, new: str) -> list[str]:
 
 
 def _wrap_text(text: str, width: int, indent: str) -> list[str]:
-    import textwrap
-
     return textwrap.wrap(
         _escape_control(text),
         width,

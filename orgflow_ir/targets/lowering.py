@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.records import NamedTuple
@@ -13,7 +14,10 @@ from orgflow_ir.pipeline.context import PassContext
 from orgflow_ir.pipeline.value_texts import show_value
 
 if TYPE_CHECKING:
+    from orgflow_ir.model import rewriter as model_rewriter
     from orgflow_ir.model.rewriter import Rewriter
+else:  # a model that has to be rewritten
+    model_rewriter = LazyModule("orgflow_ir.model.rewriter")
 
 
 class RewritePattern(ABC):
@@ -103,9 +107,7 @@ def rewrite_all(
 
     Raises `PatternError`, and any exception that the pattern raises.
     """
-    from orgflow_ir.model.rewriter import Rewriter  # only where a construct is illegal
-
-    rewriter = Rewriter(model, origin=pattern.name)
+    rewriter = model_rewriter.Rewriter(model, origin=pattern.name)
     done: list[Rewritten] = []
     edits = 0
     for use in uses:

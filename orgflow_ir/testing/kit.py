@@ -10,20 +10,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics import Rule
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceFolder
 from orgflow_ir.pipeline import Pass, PassContext
 from orgflow_ir.pipeline.services import Services
+from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.agents import Agent, Document
 from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.targets import Derivation, RewritePattern
 from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.comparison_text import comparison_text
+from orgflow_ir.testing.conformance.agents import agent_problems
+from orgflow_ir.testing.conformance.backends import backend_problems
 from orgflow_ir.testing.conformance.emission import emit
+from orgflow_ir.testing.conformance.frontends import frontend_problems
+from orgflow_ir.testing.conformance.lowerings import lowering_problems
 from orgflow_ir.testing.conformance.minimal_models import minimal_model, minimal_models
+from orgflow_ir.testing.conformance.passes import pass_problems
+from orgflow_ir.testing.conformance.playing import run_problems
+from orgflow_ir.testing.conformance.seeds import seed_problems
+from orgflow_ir.testing.conformance.shapes import build_shape, list_shapes
 from orgflow_ir.testing.golden import GoldenMismatch, check_golden
+
+if TYPE_CHECKING:
+    from syrupy.extensions import single_file
+else:  # syrupy is no requirement of orgflow
+    single_file = LazyModule("syrupy.extensions.single_file")
 
 __all__ = [
     "ContractError",
@@ -72,11 +88,6 @@ def check_backend(
     unchanged. With `runs`, the engine of a backend with a runner must execute the models as
     defined. Raises `ContractError`, and `RunnerError` if the engine is missing.
     """
-    from orgflow_ir.testing.conformance.backends import backend_problems
-    from orgflow_ir.testing.conformance.lowerings import lowering_problems
-    from orgflow_ir.testing.conformance.seeds import seed_problems
-    from orgflow_ir.testing.conformance.shapes import list_shapes
-
     tried = [*minimal_models(), *list_shapes()] if models is None else list(models)
     problems = backend_problems(backend, tried, reads_back)
     problems += lowering_problems(backend.target.lowerings, None, backend.target.derivations)
@@ -94,9 +105,6 @@ def check_runs(backend: Backend, models: Iterable[tuple[str, Model]] | None = No
 
     Raises `ContractError`, and `RunnerError` if the engine is missing.
     """
-    from orgflow_ir.testing.conformance.playing import run_problems
-    from orgflow_ir.testing.conformance.shapes import list_shapes
-
     engines = backend.engines()
     if engines is None:
         return 0
@@ -124,8 +132,6 @@ def check_lowerings(
     of everything that it makes, and preserve the runs except for declared losses. Raises
     `ContractError`.
     """
-    from orgflow_ir.testing.conformance.lowerings import lowering_problems
-
     problems = lowering_problems(lowerings, models, derivations)
     if problems:
         raise ContractError("lowerings", problems)
@@ -142,8 +148,6 @@ def check_frontend(frontend: Frontend, samples: Iterable[SourceFile | SourceFold
     not fill the memory. A frontend that accepts folders also takes a `SourceFolder` as a sample.
     Raises `ContractError`.
     """
-    from orgflow_ir.testing.conformance.frontends import frontend_problems
-
     problems = frontend_problems(frontend, samples)
     if problems:
         raise ContractError(frontend.name, problems)
@@ -156,9 +160,6 @@ def check_pass(item: Pass, models: Iterable[tuple[str, Model]] = ()) -> None:
     when run on its own result. In an analysing stage it must return its input object. Its options
     must survive conversion to text. Raises `ContractError`.
     """
-    from orgflow_ir.testing.conformance.passes import pass_problems
-    from orgflow_ir.testing.conformance.shapes import list_shapes
-
     problems = pass_problems(item, [*minimal_models(), *list_shapes(), *models])
     if problems:
         raise ContractError(item.name, problems)
@@ -171,8 +172,6 @@ def small_model(text: str) -> Model:
     parallel and inclusive gateways, all others are tasks. A flow may have a label (`:Yes`), a
     condition (`?total>5`), and be the default (`!`).
     """
-    from orgflow_ir.testing.conformance.shapes import build_shape
-
     return build_shape(text)
 
 
@@ -221,9 +220,6 @@ def check_agent(
     must be acceptable and close their gap. Models must be valid, and every task must have evidence
     that is in the documents. After cancellation it must stop. Raises `ContractError`.
     """
-    from orgflow_ir.testing.conformance.agents import agent_problems
-    from orgflow_ir.testing.conformance.shapes import list_shapes
-
     tried = [*minimal_models(), *list_shapes(), *models]
     problems = agent_problems(agent, tried, documents, services)
     if problems:
@@ -248,9 +244,6 @@ def difference_text(old: str, new: str, target: str = "n8n") -> str | None:
 
     Raises `KeyError` for a target that does not exist.
     """
-    from orgflow_ir.plugins import Registry
-    from orgflow_ir.targets.comparison_text import comparison_text
-
     sources = []
     for name, text in (("golden", old), ("now", new)):
         parts = [part.strip() for part in _PATH_LINE.split(text) if part.strip()]
@@ -269,12 +262,11 @@ def artifact_extension(suffix: str = "json", target: str | None = None) -> Any:
     `artifact_extension(target="n8n")`, a failure shows changes of behaviour and nodes instead of
     differing lines. Needs syrupy.
     """
-    from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-    class ArtifactExtension(SingleFileSnapshotExtension):
+    class ArtifactExtension(single_file.SingleFileSnapshotExtension):
         """Stores one text file per snapshot."""
 
-        _write_mode = WriteMode.TEXT
+        _write_mode = single_file.WriteMode.TEXT
         file_extension = suffix
 
         def serialize(self, data: Any, **_: Any) -> str:

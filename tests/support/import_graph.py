@@ -48,7 +48,7 @@ def room_name(module: str, packages: Collection[str]) -> str:
 
 
 def list_imports(text: str, *, runs_at_import: bool = False) -> Iterator[str]:
-    """Names that a module imports, as `a.b` for `from a import b`.
+    """Names that a module imports, as `a.b` for `from a import b`; lazy modules are imported too.
 
     Args:
         text: the module's code.
@@ -67,16 +67,50 @@ def list_imports(text: str, *, runs_at_import: bool = False) -> Iterator[str]:
             if node.level:
                 raise ValueError(f"line {node.lineno}: a relative import")
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif not runs_at_import and (lazy := lazy_module_name(node)) is not None:
+            yield lazy
         elif runs_at_import and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        elif (
-            runs_at_import
-            and isinstance(node, ast.If)
-            and "TYPE_CHECKING" in ast.unparse(node.test)
-        ):
+        elif runs_at_import and _is_for_types(node):
             todo += node.orelse
         else:
             todo += ast.iter_child_nodes(node)
+
+
+def lazy_module_name(node: ast.AST) -> str | None:
+    """The module for which a call of `LazyModule` stands, `None` for anything else."""
+    match node:
+        case ast.Call(func=ast.Name(id="LazyModule"), args=[ast.Constant(value=str() as name)]):
+            return name
+        case _:
+            return None
+
+
+def list_lazy_modules(text: str) -> Iterator[tuple[str, str]]:
+    """The lazy modules of a module: the name that each is assigned to, and the module.
+
+    Raises:
+        ValueError: one is not assigned to a name, or its module is not a literal.
+    """
+    for node in ast.walk(tree := ast.parse(text)):
+        if isinstance(node, ast.Assign) and (module := lazy_module_name(node.value)) is not None:
+            yield ast.unparse(node.targets[0]), module
+    assigned = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+    for node in ast.walk(tree):
+        is_call = isinstance(node, ast.Call) and ast.unparse(node.func) == "LazyModule"
+        if is_call and (lazy_module_name(node) is None or id(node) not in assigned):
+            raise ValueError("a lazy module that is no assignment of a literal name")
+
+
+def list_type_imports(text: str) -> Iterator[tuple[str, str]]:
+    """Imports for types alone: the name that each binds, and what it names, as `a.b`."""
+    for block in filter(_is_for_types, ast.parse(text).body):
+        for node in block.body:
+            if isinstance(node, ast.Import):
+                yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
 def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
@@ -102,6 +136,7 @@ def import_edges(
     return edges
 
 
+@functools.cache
 def read_modules(root: Path) -> dict[str, str]:
     """The code of each module of a checkout by its name."""
     return {module_name(path, root): path.read_text("utf-8") for path in list_sources(root)}

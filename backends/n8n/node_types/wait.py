@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.conditions import make_expression
@@ -15,7 +15,20 @@ from orgflow.backends.n8n.node_types.node_type import (
     is_expression,
 )
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import EventDefinition
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.node_types import schedule_trigger
+
+    from orgflow_ir.model import timer_values
+    from orgflow_ir.program import syntax
+    from orgflow_ir.work import waiting
+else:  # models with timers only
+    schedule_trigger = LazyModule("orgflow.backends.n8n.node_types.schedule_trigger")
+    timer_values = LazyModule("orgflow_ir.model.timer_values")
+    syntax = LazyModule("orgflow_ir.program.syntax")
+    waiting = LazyModule("orgflow_ir.work.waiting")
 
 _UNIT_SECONDS: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _SLEEPS_BELOW: Final = 65
@@ -61,12 +74,11 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     """
     if definition is None or definition.time is None:
         return None
-    from orgflow_ir.model.timer_values import Duration, Moment, first_of
 
-    time = first_of(definition.time)
-    if isinstance(time, Moment) and time.is_possible:
+    time = timer_values.first_of(definition.time)
+    if isinstance(time, timer_values.Moment) and time.is_possible:
         return wait_until(time.text)
-    if not isinstance(time, Duration) or not time.is_plain:
+    if not isinstance(time, timer_values.Duration) or not time.is_plain:
         return None
     seconds = time.exact_seconds
     if seconds is None:
@@ -86,42 +98,28 @@ def until_field(name: str) -> dict[str, Any]:
 def why_not(definition: EventDefinition) -> str | None:
     """The reason why a time is neither supported by `for_timer` nor computable."""
     # A form waits without a time, so that a compile that has forms alone does not read any.
-    from orgflow_ir.model.timer_values import (
-        Computed,
-        Cron,
-        Cycle,
-        Duration,
-        Moment,
-        Unread,
-        first_of,
-    )
 
     assert definition.time is not None
-    time = first_of(definition.time)
+    time = timer_values.first_of(definition.time)
     match time:
-        case Computed():
-            from orgflow_ir.program.syntax import ConditionError
-            from orgflow_ir.work.waiting import waiting_until
-
+        case timer_values.Computed():
             try:
-                waiting_until(definition)
-            except ConditionError as error:
+                waiting.waiting_until(definition)
+            except syntax.ConditionError as error:
                 return f"an unsupported expression computes it: {error}"
             return None
-        case Unread():
+        case timer_values.Unread():
             return "it is not an ISO 8601 time"
-        case Cron():
-            from orgflow.backends.n8n.node_types.schedule_trigger import cron_fault, cron_text
-
-            known = cron_text(time) is not None
-            return cron_fault(time) or (
+        case timer_values.Cron():
+            known = schedule_trigger.cron_text(time) is not None
+            return schedule_trigger.cron_fault(time) or (
                 None if known else "this cron expression has unsupported parts"
             )
-        case Moment():
+        case timer_values.Moment():
             return "this time does not exist"
-        case Duration(sign="-"):
+        case timer_values.Duration(sign="-"):
             return "it is negative"
-        case Duration() | Cycle():
+        case timer_values.Duration() | timer_values.Cycle():
             return "a part of it is not a whole number"
         case _:
             assert_never(time)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from orgflow_ir.flow.control_flow.calls import find_callee
+from orgflow_ir.flow.nets.activity_summaries import Nesting
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -118,9 +120,6 @@ def steps_called(
 ) -> Iterator[Task | CallActivity]:
     """The steps of the process that a call runs, and of those that it calls, whose errors leave it
     and reach an error event on the call."""
-    from orgflow_ir.flow.control_flow.calls import find_callee
-    from orgflow_ir.flow.nets.activity_summaries import Nesting
-
     called = find_callee(call, model)
     if called is not None:
         matches = Nesting(called, model).matches

@@ -36,11 +36,17 @@ from orgflow_ir.flow.soundness.verdicts import (
     Verdicts,
     Way,
 )
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Event, Model, Process, Scope, SubProcess
 
 if TYPE_CHECKING:
+    from orgflow_ir.flow.soundness import counterexamples
     from orgflow_ir.flow.soundness.counterexamples import Shower
+    from orgflow_ir.flow.token_game import semantics
     from orgflow_ir.flow.token_game.semantics import Game
+else:  # faulty models, and those that have to be explored
+    counterexamples = LazyModule("orgflow_ir.flow.soundness.counterexamples")
+    semantics = LazyModule("orgflow_ir.flow.token_game.semantics")
 
 _KIND = {
     "deadlock": Property.DEADLOCK, "unsync": Property.DOUBLE, "livelock": Property.LIVELOCK,
@@ -79,19 +85,14 @@ class Games:
         self.model = model
         self._made: dict[int, tuple[Process | None, Game]] = {}
 
-    def of(self, process: Process) -> Game:
+    def of(self, process: Process) -> semantics.Game:
         """The game that contains a process."""
         alone = process if self._is_separate else None
         if id(alone) not in self._made:
-            from orgflow_ir.flow.token_game.semantics import (  # only for faulty models
-                Game,
-                Policy,
-            )
-
             model = self.model
             if alone is not None:
                 model = model.replace(processes=(alone,), pools=(), message_flows=())
-            self._made[id(alone)] = alone, Game(model, Policy(once=True))
+            self._made[id(alone)] = alone, semantics.Game(model, semantics.Policy(once=True))
         return self._made[id(alone)][1]
 
     @cached_property
@@ -296,10 +297,8 @@ class _Analyser:
         elif not any(f.scope is scope and f.ended_by for f in self.faults):
             self.doubts.append((scope, Doubt(fault.element, "no run to its end was found")))
 
-    def _make_shower(self) -> Shower:
-        from orgflow_ir.flow.soundness.counterexamples import Shower
-
-        return Shower(self.nesting, self.nets, self.make_game)
+    def _make_shower(self) -> counterexamples.Shower:
+        return counterexamples.Shower(self.nesting, self.nets, self.make_game)
 
     def _sort_fault(
         self, fault: Fault, shown: bool, doubtful: set[str], *, behind_undecided: bool

@@ -3,10 +3,19 @@ state."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.flow.nets.net import FIRST, SINK, SOURCE, TERM, Net
 from orgflow_ir.flow.nets.reducing import reduce_net
 from orgflow_ir.flow.soundness.findings import MAX_STATES, ScopeVerdict
+from orgflow_ir.lazy_modules import LazyModule
+
+if TYPE_CHECKING:
+    from orgflow_ir.flow.soundness import classify, exploring
+else:  # nets that do not reduce to one step
+    classify = LazyModule("orgflow_ir.flow.soundness.classify")
+    exploring = LazyModule("orgflow_ir.flow.soundness.exploring")
 
 __all__ = ["MAX_STATES", "judge_net", "may_complete", "may_hang"]
 
@@ -23,26 +32,20 @@ def judge_net(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:
     if plain and not reduction.clashes:
         if reduction.structured:
             return verdict
-        from orgflow_ir.flow.soundness.exploring import (
-            explore_residue,  # most scopes reduce to nothing
-        )
 
-        _, seen = explore_residue(reduction, max_states)
+        _, seen = exploring.explore_residue(reduction, max_states)
         verdict.states = len(seen.reached)
         if seen.complete and not (seen.double or seen.stuck or seen.endless):
             return verdict
-    from orgflow_ir.flow.soundness.classify import Classifier  # most scopes have no faults
 
-    Classifier(verdict, reduction, max_states).run()
+    classify.Classifier(verdict, reduction, max_states).run()
     return verdict
 
 
 def may_complete(net: Net, max_states: int = MAX_STATES) -> bool:
     """Whether some run completes; true if unknown."""
-    from orgflow_ir.flow.soundness.exploring import explore_residue
-
     reduction = reduce_net(net, repair=False, collapse_or=not _awaits_itself(net))
-    space, seen = explore_residue(reduction, max_states)
+    space, seen = exploring.explore_residue(reduction, max_states)
     if any(map(space.done, seen.reached)):
         return True
     if seen.complete:
@@ -73,9 +76,7 @@ def _awaits_itself(net: Net) -> bool:
 
 def may_hang(net: Net, max_states: int = MAX_STATES) -> bool | None:
     """Whether some run stops with a token in an activity that is never left; `None` if unknown."""
-    from orgflow_ir.flow.soundness.exploring import explore_residue
-
-    space, seen = explore_residue(reduce_net(net, repair=False), max_states)
+    space, seen = exploring.explore_residue(reduce_net(net, repair=False), max_states)
     if any(net.held.intersection(space.waiting(s)) for s in seen.stuck):
         return True
     return False if seen.complete else None

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.token_game.net import WAITING_EVENTS, Net, NetNode, NetScope, Policy
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.links import Links
+
+if TYPE_CHECKING:
+    from orgflow_ir.flow.nets import activity_summaries, failures
+    from orgflow_ir.work import thrown_errors
+else:  # steps that throw
+    activity_summaries = LazyModule("orgflow_ir.flow.nets.activity_summaries")
+    failures = LazyModule("orgflow_ir.flow.nets.failures")
+    thrown_errors = LazyModule("orgflow_ir.work.thrown_errors")
 
 
 def compile_net(model: Model, policy: Policy) -> Net:
@@ -317,9 +326,8 @@ class _Compiler:
                 scope, handler = self.net.scopes[self.net.nodes[holder].scope].model, held.id
         if scope is None:
             return frozenset()
-        from orgflow_ir.flow.nets.failures import failing_steps  # of few models
 
-        steps = failing_steps(
+        steps = failures.failing_steps(
             scope, node.definitions[0], self.net.matches, handler, self._played_process
         )
         return frozenset(i for step in steps for i in self.net.by_id[step.id])
@@ -327,22 +335,19 @@ class _Compiler:
     def _throwing_calls(self, steps: frozenset[int], catch: NetNode) -> frozenset[int]:
         """Those of some steps that call a process in which an event throws what another catches,
         and, where any event throws it, those whose code does."""
-        from orgflow_ir.flow.nets.activity_summaries import Nesting  # of few models
-        from orgflow_ir.work.thrown_errors import throws_by_code
-
         thrown_by = set()
         for i in steps if self.policy.calls == "steps" else ():
             called = self._find_process(self.net.nodes[i].element)
             process = next((p for p in self.model.processes if p is called), None)
             if process is None:
                 continue
-            thrown = list(Nesting(process, self.model).thrown_in(process))
+            thrown = list(activity_summaries.Nesting(process, self.model).thrown_in(process))
             if any(self.net.matches(d, t) for d in catch.definitions for t in thrown):
                 thrown_by.add(i)
         if thrown_by or catch.thrown_inside:
             for i in steps:
                 step = self.net.nodes[i].element
-                if isinstance(step, Task) and throws_by_code(
+                if isinstance(step, Task) and thrown_errors.throws_by_code(
                     step, catch.definitions[0], self.model, self.net.matches
                 ):
                     thrown_by.add(i)
