@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,7 +17,7 @@ from orgflow_ir.flow.soundness.memory import Memory
 from orgflow_ir.flow.soundness.verdicts import Kind
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Event, Model, Scope
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Element, Model
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:

@@ -454,13 +454,18 @@ def test_plain_compile_imports_only_what_it_uses() -> None:
     assert modules.isdisjoint(("email", "http", "socket", "ssl", "urllib.request", "xml.sax"))
 
 
-def test_named_tuples_that_a_start_makes_are_the_quick_ones() -> None:
+def test_values_that_a_start_makes_are_the_quick_ones() -> None:
     path = ROOT / "examples" / "leave-request" / "model.bpmn"
     modules = loaded("compile", str(path), "--target", "n8n") | loaded("check", str(path))
     files = {module_name(path, ROOT): path for path in sources()}
-    slow = re.compile(r"^from typing import .*\bNamedTuple\b", re.MULTILINE)
-    made = [m for m in sorted(modules & files.keys()) if slow.search(files[m].read_text("utf-8"))]
-    assert made == [], "import NamedTuple from orgflow_ir.model.records"
+    slow = re.compile(
+        r"^from (typing import .*\bNamedTuple|dataclasses import .*\bdataclass)\b", re.MULTILINE
+    )
+    makers = {"orgflow_ir.model.records", "orgflow_ir.model.value"}
+    used = modules & files.keys() - makers
+    assert [m for m in sorted(used) if slow.search(files[m].read_text("utf-8"))] == [], (
+        "import NamedTuple and dataclass from orgflow_ir.model.records"
+    )
 
 
 def test_generated_files_are_up_to_date() -> None:

@@ -1,8 +1,9 @@
-"""`NamedTuple` of `orgflow_ir.model.records` does what `typing.NamedTuple` does."""
+"""What `orgflow_ir.model.records` makes does what that of the standard library does."""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import pickle
 import types
@@ -164,3 +165,118 @@ def test_what_is_no_named_tuple() -> None:
         type(records.NamedTuple)(
             "X", (records.NamedTuple,), {"__annotations__": {"a": "int", "b": "int"}, "a": 1}
         )
+
+
+# -- dataclasses -------------------------------------------------------------------------------
+
+
+def declare(make: Any, **arguments: bool) -> Any:
+    """The same class with a dataclass decorator of the standard library or of ours."""
+
+    class Step:
+        """A step."""
+
+        name: str
+        size: int = 1
+        parts: list[str] = dataclasses.field(default_factory=list)
+        note: str = dataclasses.field(default="", compare=False, repr=False)
+        kind: typing.ClassVar[str] = "step"
+
+        @property
+        def text(self) -> str:
+            return f"{self.name}{self.size}"
+
+    Step.__qualname__ = "Step"
+    return make(**arguments)(Step)
+
+
+ARGUMENTS = (
+    {}, {"frozen": True}, {"eq": False, "repr": False}, {"frozen": True, "eq": False},
+    {"slots": True, "frozen": True}, {"kw_only": True},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=str)
+def test_a_dataclass_does_what_that_of_the_standard_library_does(arguments: Any) -> None:
+    ours, theirs = (
+        declare(make, **arguments) for make in (records.dataclass, dataclasses.dataclass)
+    )
+
+    def describe(kind: Any) -> list[object]:
+        a, b = kind(name="a", parts=["x"]), kind(name="a", parts=["x"], note="n")
+        other = dataclasses.replace(a, size=2)
+        shown = [repr(a), repr(kind(name="c"))] if arguments.get("repr", True) else []
+        return [
+            vars(a) if not arguments.get("slots") else dataclasses.asdict(a),
+            a == b, a == other, a != other, a == object(), other.text, *shown,
+            [(f.name, f.compare, f.init) for f in dataclasses.fields(kind)],
+            [(p.name, p.kind) for p in inspect.signature(kind).parameters.values()],
+            kind(name="c").parts is not kind(name="c").parts,
+            kind.__match_args__, kind.__doc__, kind.__hash__ is None,
+        ]  # fmt: skip
+
+    assert describe(ours) == describe(theirs)
+
+
+@pytest.mark.parametrize("make", [records.dataclass, dataclasses.dataclass])
+def test_a_frozen_dataclass_refuses_changes(make: Any) -> None:
+    kind = declare(make, frozen=True)
+    step = kind("a")
+    for change in (lambda: setattr(step, "name", "b"), lambda: setattr(step, "other", 1)):
+        with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field"):
+            change()
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field"):
+        del step.name
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field"):
+        dataclasses.dataclass(frozen=True)(type("Below", (kind,), {}))("a").size = 2
+
+
+@pytest.mark.parametrize("make", [records.dataclass, dataclasses.dataclass])
+def test_wrong_arguments_of_a_dataclass(make: Any) -> None:
+    kind = declare(make)
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'name'"):
+        kind()
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'nothing'"):
+        kind("a", nothing=1)
+    with pytest.raises(TypeError, match=r"non-default argument 'b' follows default argument"):
+        make(type("Wrong", (), {"__annotations__": {"a": "int", "b": "int"}, "a": 1}))
+
+
+@records.dataclass(frozen=True)
+class Hashed:
+    name: str
+    size: int
+
+
+@dataclasses.dataclass(frozen=True)
+class HashedThere:
+    name: str
+    size: int
+
+
+@records.dataclass(frozen=True)
+class HashedByOne:
+    name: str
+
+
+def test_hashes_are_those_of_the_standard_library() -> None:
+    assert hash(Hashed("a", 1)) == hash(HashedThere("a", 1)) == hash(("a", 1))
+    assert hash(HashedByOne("a")) == hash(("a",))
+    assert pickle.loads(pickle.dumps(Hashed("a", 1))) == Hashed("a", 1)
+    assert Hashed("a", 1) != HashedThere("a", 1)
+
+
+def test_a_dataclass_finishes_itself_and_has_fields_of_its_base() -> None:
+    @records.dataclass
+    class Base:
+        size: int
+
+        def __post_init__(self) -> None:
+            self.double = 2 * self.size
+
+    @records.dataclass
+    class Below(Base):
+        name: str = "n"
+
+    assert Below(2).double == 4
+    assert repr(Below(2)).endswith("Below(size=2, name='n')")

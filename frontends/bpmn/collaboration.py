@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from orgflow.backends.bpmn.format import COLLABORATION, child_rank
 from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading
@@ -11,6 +11,7 @@ from orgflow.frontends.bpmn.xml.bpmn_names import ARTIFACTS, BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.value import Extra
 
 _MODELLED = frozenset((*ARTIFACTS, "participant", "messageFlow", "correlationKey"))

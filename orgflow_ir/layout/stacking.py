@@ -4,8 +4,9 @@ column."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
+
+from orgflow_ir.model.records import dataclass
 
 _N = TypeVar("_N", bound=Hashable)
 

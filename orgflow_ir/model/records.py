@@ -1,20 +1,27 @@
-"""`NamedTuple`: `typing.NamedTuple` that a program starts faster with.
+"""`NamedTuple` and `dataclass`: those of the standard library that a program starts faster with.
 
-`typing` makes a named tuple by giving the compiler source code of its constructor and of each of
-its annotations: 0.8 million instructions a class. Here constructors are copies of compiled ones
-with other names, which takes a fifth of that. The class does the same, errors included.
+The standard library makes both by giving the compiler source code: of a constructor and of each
+annotation for a named tuple, of up to eight methods for a dataclass. Here constructors are copies
+of compiled ones with other names, and other methods are shared. Each does the same as the original,
+errors included; a named tuple supports the syntax of classes, without type variables, a dataclass
+neither `InitVar` nor `KW_ONLY`.
 
-Modules that the command line imports for each compile or check use it; it supports the syntax of
-classes, without type variables.
+A value is a `NamedTuple` if it is not content of a model (`orgflow_ir.model.value.Value`). A
+`dataclass` is an object with state, or a leaf whose fields are its options.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from dataclasses import FrozenInstanceError
+from operator import attrgetter
+from reprlib import recursive_repr
 from types import FunctionType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
     from typing import NamedTuple as NamedTuple
 else:
     try:
@@ -114,3 +121,103 @@ else:
             return type(name, (_Record,), namespace)
 
     NamedTuple = type.__new__(_Maker, "NamedTuple", (), {})
+
+    def dataclass(cls=None, /, *, eq=True, repr=True, frozen=False, **rare):
+        def make(cls):
+            # A frozen class below another one, and rare arguments, are left to the original.
+            if rare or (frozen and any(map(dataclasses.is_dataclass, cls.__bases__))):
+                return dataclasses.dataclass(eq=eq, repr=repr, frozen=frozen, **rare)(cls)
+            return _make_dataclass(cls, eq=eq, repr=repr, frozen=frozen)
+
+        return make if cls is None else make(cls)
+
+    def _make_dataclass(cls, *, eq, repr, frozen):
+        if not cls.__doc__:  # or `dataclasses` imports `inspect` to write the signature
+            cls.__doc__ = f"A `{cls.__name__}`."
+        own = cls.__dict__.copy()
+        dataclasses.dataclass(init=False, eq=False, repr=False)(cls)
+        fields = dataclasses.fields(cls)
+        if "__init__" not in own:
+            cls.__init__ = _make_init(cls, [field for field in fields if field.init], frozen=frozen)
+        if repr and "__repr__" not in own:
+            cls.__repr__ = _show_fields
+        if eq:
+            compared = [field.name for field in fields if field.compare]
+            _add_equality(cls, own, compared, frozen=frozen)
+        if frozen:
+            if "__setattr__" in own or "__delattr__" in own:
+                raise TypeError(f"Cannot overwrite attribute __setattr__ in class {cls.__name__}")
+            cls.__dataclass_params__.frozen = True
+            cls.__setattr__, cls.__delattr__ = _refuse_changes(cls, {f.name for f in fields})
+        return cls
+
+    class _ByFactory:
+        """Stands for the value of a field that is not given and made by a function."""
+
+        def __repr__(self):
+            return "<factory>"
+
+    _BY_FACTORY = _ByFactory()
+
+    def _make_init(cls, fields, *, frozen):
+        """`__init__`, compiled without the annotations that the standard library adds."""
+        environment = {"_by_factory": _BY_FACTORY, "_set": object.__setattr__}
+        parameters, lines = ["self"], []
+        for field in fields:
+            name, value = field.name, field.name
+            if field.default_factory is not dataclasses.MISSING:
+                environment[f"_make_{name}"] = field.default_factory
+                value = f"_make_{name}() if {name} is _by_factory else {name}"
+                parameters.append(f"{name}=_by_factory")
+            elif field.default is not dataclasses.MISSING:
+                environment[f"_default_{name}"] = field.default
+                parameters.append(f"{name}=_default_{name}")
+            elif "=" in parameters[-1]:
+                raise TypeError(f"non-default argument {name!r} follows default argument")
+            else:
+                parameters.append(name)
+            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        if hasattr(cls, "__post_init__"):
+            lines.append("self.__post_init__()")
+        body = "\n ".join(lines or ["pass"])
+        exec(f"def __init__({', '.join(parameters)}):\n {body}", environment)
+        method = environment["__init__"]
+        method.__qualname__ = f"{cls.__qualname__}.__init__"
+        return method
+
+    @recursive_repr()
+    def _show_fields(self):
+        fields = (field.name for field in dataclasses.fields(self) if field.repr)
+        parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in fields)
+        return f"{type(self).__qualname__}({parts})"
+
+    def _add_equality(cls, own, compared, *, frozen):
+        read = attrgetter(*compared) if len(compared) > 1 else _read_few(*compared)
+        if "__eq__" not in own:
+
+            def __eq__(self, other):
+                if type(other) is not type(self):
+                    return NotImplemented
+                return read(self) == read(other)
+
+            cls.__eq__ = __eq__
+        if own.get("__hash__") is not None:
+            return  # the class defines it
+        cls.__hash__ = (lambda self: hash(read(self))) if frozen else None
+
+    def _read_few(*names):
+        """A function that reads at most one field as a tuple."""
+        return lambda self: tuple(getattr(self, name) for name in names)
+
+    def _refuse_changes(cls, names):
+        def __setattr__(self, name, value):
+            if type(self) is cls or name in names:
+                raise FrozenInstanceError(f"cannot assign to field {name!r}")
+            super(cls, self).__setattr__(name, value)
+
+        def __delattr__(self, name):
+            if type(self) is cls or name in names:
+                raise FrozenInstanceError(f"cannot delete field {name!r}")
+            super(cls, self).__delattr__(name)
+
+        return __setattr__, __delattr__

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.value import Value
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
@@ -13,6 +13,7 @@ from orgflow_ir.model import Element, Model, Scope
 from orgflow_ir.model.element_names import ElementNames, one_line
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.provenance import elements_by_id, source_ids
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline.run_state import RunState
 from orgflow_ir.pipeline.services import Services
@@ -64,7 +65,7 @@ class PassContext(RunState):
     given: Sequence[str] = ()
     folders: Sequence[str] = ()
     changed: Mapping[str, Model] = field(default_factory=dict)
-    grading: Grading = Grading()  # noqa: RUF009  # a tuple, never changed
+    grading: Grading = Grading()  # a tuple, never changed
     passes: Mapping[str, Pass | None] = field(default_factory=dict)
     _made: Mapping[str, Element] = field(default_factory=dict)
     services: Services = field(default_factory=Services)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline.context import PassContext
 
 

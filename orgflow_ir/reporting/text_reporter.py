@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic, Step
 from orgflow_ir.diagnostics.ordering import count_severities, order_diagnostics
 from orgflow_ir.diagnostics.rule import Severity
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
 

@@ -4,14 +4,14 @@ data."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.provenance import all_elements, source_ids
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 STANDING_ROLES = frozenset({"element", "trigger"})
 """Roles of parts whose execution is the execution of their element."""

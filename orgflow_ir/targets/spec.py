@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.context import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 

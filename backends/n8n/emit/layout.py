@@ -11,7 +11,7 @@ the connection to its successor is straight.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from types import MappingProxyType
 
@@ -19,6 +19,7 @@ from orgflow.backends.n8n.plan.graph import NodeKey
 
 from orgflow_ir.flow.control_flow.graph import immediate_dominators
 from orgflow_ir.layout.stacking import Block, list_postorder, merge_blocks
+from orgflow_ir.model.records import dataclass
 
 COLUMN = 256
 ROW = 224

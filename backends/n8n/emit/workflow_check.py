@@ -9,7 +9,7 @@ found here has a stable name, listed in `KINDS`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from orgflow.backends.n8n import node_types
@@ -22,7 +22,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType
 from orgflow.backends.n8n.node_types.ports import ports_of
 from orgflow.backends.n8n.node_types.type_versions import type_versions
 
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 KINDS: Final[Mapping[str, str]] = {
     "schema": "the workflow does not match n8n's format (`schema_check`)",

@@ -11,8 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
+
+from orgflow_ir.model.records import dataclass
 
 MAP_PREFIX: Final = "orgflow-map 1 "
 """The beginning of the line with the identity map in its sticky note."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from orgflow.backends.n8n.plan.actions import Action, Join, PassOn, count_output_ports
 from orgflow.backends.n8n.plan.names import Names
 
 from orgflow_ir.model import Scope
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",

@@ -13,7 +13,7 @@ per scope; workflows refer to each other by ids derived from the model alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from orgflow.backends.n8n.format.document import node_uuid
 from orgflow.backends.n8n.plan.names import plain, title
@@ -22,7 +22,7 @@ from orgflow_ir.flow.control_flow.calls import is_called
 from orgflow_ir.model import Lane, Model, Process, SubProcess
 from orgflow_ir.model.element_names import CALLED
 from orgflow_ir.model.elements import Scope
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 MOST_NAME = 128
 """Maximum number of characters of the name of a workflow in n8n."""

@@ -9,12 +9,12 @@ once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from orgflow_ir.model import Flow
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 Kind = Literal["X", "A", "O"]
 SOURCE, SINK, TERM, VOID = range(4)
@@ -37,7 +37,7 @@ class Body(NamedTuple):
     holds: bool = False
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Net:
     """Nodes and arcs by number; the first four nodes are `SOURCE`, `SINK`, `TERM` and `VOID`.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
 from orgflow_ir.flow.nets.net import SINK, Kind, Net
 from orgflow_ir.flow.nets.region_tree import Pair, Region, build_tree
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Edge:
     """An edge of the reduced graph: the part of the net between two of its nodes.
 

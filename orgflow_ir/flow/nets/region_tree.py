@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from orgflow_ir.flow.nets.net import Net
@@ -42,7 +41,7 @@ class Region(NamedTuple):
                 yield item
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Pair:
     """Branches that leave the same split and meet in the same join (net nodes; the net's `SINK` for
     the end).

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.nets.net import Net
 from orgflow_ir.flow.soundness.verdicts import Kind
+from orgflow_ir.model.records import dataclass
 
 if TYPE_CHECKING:
     from orgflow_ir.flow.soundness.witness_search import Firing
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 MAX_STATES = 10_000
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class NetFault:
     """A fault by net nodes and arcs (see `verdicts.Fault`). `logs` are runs that show it, the
     preferred one first; none: it is masked. `mutual` are joins in a circular wait with it, `behind`
@@ -32,7 +33,7 @@ class NetFault:
     behind: tuple[int, ...] = ()
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class ScopeVerdict:
     """The results for one scope.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Flow, Process, Scope
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from orgflow_ir.flow.nets.net import Net
@@ -48,7 +47,7 @@ class Way(NamedTuple):
     flow: Flow | None = None
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Fault:
     """One fault of a scope, with the run that shows it.
 
