@@ -16,8 +16,8 @@ from orgflow.commands.completion_values import FILE, complete_among, complete_ta
 from orgflow.commands.inputs import expand_folders
 from orgflow.commands.options import SourceOptions, parsed_into, resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files, write_stdout
+from orgflow.commands.project.suppressions import Acceptance
 from orgflow.commands.session import Session, end_command, exit_code, list_folders_once
-from orgflow.commands.suppressions import Acceptance
 from orgflow.compilation.usage_errors import suggest_name
 from orgflow.passes.presets import PRESETS
 
@@ -35,10 +35,12 @@ if TYPE_CHECKING:  # parts of single options, and of many files
         progress,
         sarif_fixes,
     )
-    from orgflow.commands.autofix import Fixer
     from orgflow.commands.check_cache import CheckCache
+    from orgflow.commands.project import file_fixes
+    from orgflow.commands.project.file_fixes import Fixer
 else:
     autofix = LazyModule("orgflow.commands.autofix")
+    file_fixes = LazyModule("orgflow.commands.project.file_fixes")
     baseline = LazyModule("orgflow.commands.baseline")
     check_cache = LazyModule("orgflow.commands.check_cache")
     check_workers = LazyModule("orgflow.commands.check_workers")
@@ -176,10 +178,10 @@ class _Check:
         if "-" in self.files:
             raise click.UsageError("--fix and --diff need files, not standard input")
         self.fixer = self._new_fixer(unsafe=options.unsafe_fixes, write=not options.show_diff)
-        self.fixer.fix(self.files)
+        autofix.fix_files(self.fixer, self.files)
 
     def _new_fixer(self, *, unsafe: bool, write: bool) -> Fixer:
-        return autofix.Fixer(
+        return file_fixes.Fixer(
             self.session.registry, self.options.from_, unsafe=unsafe, write=write,
             preset=self.options.preset,
             target=self.backend.target if self.backend is not None else None,

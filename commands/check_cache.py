@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from orgflow import compiler
 from orgflow.commands.checking import Checked, CheckOptions, KeptFixes
+from orgflow.commands.project.suppressions import Acceptance, Applied
 from orgflow.commands.session import Traced
-from orgflow.commands.suppressions import Acceptance, Applied
 
 import orgflow_ir
 from orgflow_ir.model.value import Value

@@ -8,8 +8,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from orgflow.commands.session import Record, Session, Traced
-from orgflow.commands.suppressions import Acceptance, Applied
+from orgflow.commands.project.suppressions import Acceptance, Applied
+from orgflow.commands.session import Session, Traced
 from orgflow.compilation.input_sources import read_source, source_name
 from orgflow.compilation.model_checks import check_gaps, check_messages, needs_diagram
 from orgflow.compilation.reading import own_backend
@@ -20,71 +20,56 @@ from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.neighbours import Neighbours, noted_neighbours
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import Source, SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:
-    from orgflow.commands import target_settings
+    from orgflow.commands.project import target_settings
 
     from orgflow_ir.reporting.sarif_reporter import Replacement
 else:  # with a target only
-    target_settings = LazyModule("orgflow.commands.target_settings")
+    target_settings = LazyModule("orgflow.commands.project.target_settings")
 
 
-class CheckOptions(Record):
+class CheckOptions(NamedTuple):
     """The settings for every file of a command line; `given` contains all of its files,
     `folders` those named."""
 
-    def __init__(
-        self,
-        from_: str | None,
-        target: str | None,
-        target_options: tuple[tuple[str, str], ...],
-        messages: bool,
-        preset: str | None,
-        given: tuple[str, ...],
-        folders: tuple[str, ...] = (),
-    ) -> None:
-        self.from_, self.target, self.target_options = from_, target, target_options
-        self.messages, self.preset, self.given = messages, preset, given
-        self.folders = folders
+    from_: str | None
+    target: str | None
+    target_options: tuple[tuple[str, str], ...]
+    messages: bool
+    preset: str | None
+    given: tuple[str, ...]
+    folders: tuple[str, ...] = ()
 
     def same_for_all(self) -> str:
         """The options except the files, as text."""
         return repr((self.from_, self.target, self.target_options, self.messages, self.preset))
 
 
-class Checked(Record):
-    """The findings of one file.
+class Checked(NamedTuple):
+    """The findings of one file."""
 
-    Attributes:
-        diagnostics: graded, with accepted ones marked.
-        applied: the suppressions of its `orgflow.toml` that were used.
-        traced: labels and places of the elements in its runs.
-        plain: the file was read as bytes, and not as a stream.
-        lasting: the same bytes give the same result: no options of a target, which may name files,
-            and no internal error.
-        folders: those of other files that mattered, with their suffixes.
-        by_given: whether it mattered which other files the command was given.
-        broken: plugins of which some part cannot be used, and why.
-    """
-
-    def __init__(
-        self,
-        diagnostics: tuple[Diagnostic, ...],
-        applied: Applied,
-        traced: Traced | None,
-        *,
-        plain: bool,
-        lasting: bool,
-        folders: tuple[tuple[str, tuple[str, ...]], ...],
-        by_given: bool,
-        broken: tuple[tuple[str, str], ...],
-    ) -> None:
-        self.diagnostics, self.applied, self.traced = diagnostics, applied, traced
-        self.plain, self.lasting = plain, lasting
-        self.folders, self.by_given, self.broken = folders, by_given, broken
+    diagnostics: tuple[Diagnostic, ...]
+    """Graded, with accepted ones marked."""
+    applied: Applied
+    """The suppressions of its `orgflow.toml` that were used."""
+    traced: Traced | None
+    """Labels and places of the elements in its runs."""
+    plain: bool
+    """The file was read as bytes, and not as a stream."""
+    lasting: bool
+    """The same bytes give the same result: no options of a target, which may name files, and no
+    internal error."""
+    folders: tuple[tuple[str, tuple[str, ...]], ...]
+    """Those of other files that mattered, with their suffixes."""
+    by_given: bool
+    """Whether it mattered which other files the command was given."""
+    broken: tuple[tuple[str, str], ...]
+    """Plugins of which some part cannot be used, and why."""
 
 
 class KeptFixes:

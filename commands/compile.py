@@ -15,7 +15,6 @@ from orgflow.commands.options import (
     ModelOptions,
     ProcessOptions,
     SourceOptions,
-    find_configuration,
     model_options,
     model_settings_with,
     parsed_into,
@@ -31,6 +30,7 @@ from orgflow.commands.output import (
     write_files,
     write_stdout,
 )
+from orgflow.commands.project.configuration_file import find_configuration
 from orgflow.commands.session import (
     Session,
     end_command,
@@ -62,7 +62,8 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 if TYPE_CHECKING:  # parts of single options, and of folders
     import shlex
 
-    from orgflow.commands import filled_work, filling, golden, inputs, merge, report, suppressions
+    from orgflow.commands import filled_work, filling, golden, inputs, merge, report
+    from orgflow.commands.project import suppressions
     from orgflow.compilation import process_groups
 else:
     shlex = LazyModule("shlex")
@@ -72,7 +73,7 @@ else:
     inputs = LazyModule("orgflow.commands.inputs")
     merge = LazyModule("orgflow.commands.merge")
     report = LazyModule("orgflow.commands.report")
-    suppressions = LazyModule("orgflow.commands.suppressions")
+    suppressions = LazyModule("orgflow.commands.project.suppressions")
     process_groups = LazyModule("orgflow.compilation.process_groups")
 
 

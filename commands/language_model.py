@@ -13,7 +13,7 @@ import click
 from orgflow.agents.feedback import FEEDBACK
 from orgflow.agents.model_client.settings import NotConfigured, SettingsError, read_settings
 from orgflow.agents.model_client.usage import NO_PRICE, Expected, RunBudget
-from orgflow.commands.options import file_near, find_configuration
+from orgflow.commands.project.configuration_file import file_near, find_configuration
 from orgflow.commands.session import Session
 from orgflow.compilation.agent_answers import list_model_texts, read_ahead
 

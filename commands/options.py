@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
@@ -15,6 +14,7 @@ from orgflow.commands.completion_values import (
     complete_reporters,
     complete_targets,
 )
+from orgflow.commands.project.configuration_file import file_near, find_configuration
 from orgflow.compilation.usage_errors import OptionError, UnknownName
 
 from orgflow_ir.lazy_modules import LazyModule
@@ -24,10 +24,10 @@ from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:
-    from orgflow.commands import target_settings
+    from orgflow.commands.project import target_settings
     from orgflow.compilation import target_choice
 else:  # near an orgflow.toml, and with a target only
-    target_settings = LazyModule("orgflow.commands.target_settings")
+    target_settings = LazyModule("orgflow.commands.project.target_settings")
     target_choice = LazyModule("orgflow.compilation.target_choice")
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -123,27 +123,6 @@ def resolve_target(
     except OptionError as error:
         raise click.UsageError(str(error)) from None
     return backend, {**_read_settings(backend, near, registry), **given}
-
-
-def file_near(path: str) -> str:
-    """A file; the configuration of an input is in its folder or above: for `-`, the folder of the
-    command."""
-    return "x" if path == "-" else path
-
-
-def find_configuration(path: str) -> str | None:
-    """The `orgflow.toml` in the folder of a file or the nearest one above it, not beyond the root
-    of a repository."""
-    folder = os.path.dirname(os.path.abspath(path))
-    while True:
-        file = os.path.join(folder, "orgflow.toml")
-        if os.path.isfile(file):
-            relative = os.path.relpath(file)
-            return file if relative.startswith(os.path.join("..", "..")) else relative
-        above = os.path.dirname(folder)
-        if above == folder or os.path.exists(os.path.join(folder, ".git")):
-            return None
-        folder = above
 
 
 def _read_settings(backend: Backend, near: Sequence[str], registry: Registry) -> dict[str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from orgflow.commands.autofix import Fixer, Read
 from orgflow.commands.checking import KeptFixes
 from orgflow.commands.language_server.positions import Lines, diff_edits
+from orgflow.commands.project.file_fixes import Fixer, Read
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.ordering import order_diagnostics

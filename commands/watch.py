@@ -21,8 +21,8 @@ from orgflow.commands.options import (
 )
 from orgflow.commands.output import join_artifacts
 from orgflow.commands.page_server import Page, PageServer, PageText
+from orgflow.commands.project.suppressions import Acceptance
 from orgflow.commands.session import Session, end_command
-from orgflow.commands.suppressions import Acceptance
 from orgflow.evaluation.watch_page import Fact, Finding, Seen, render_watch, seen_json
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity

@@ -16,9 +16,9 @@ import pytest
 from cli_cases import DEADLOCK, LINEAR, Ran, orgflowc
 from orgflow import cli
 from orgflow.commands import check_cache
-from orgflow.commands.autofix import Fixer, Read
 from orgflow.commands.check_workers import check_in_processes
 from orgflow.commands.checking import Checked, Checker, CheckOptions, own_checker
+from orgflow.commands.project.file_fixes import Fixer, Read
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model.source import SourceFile
@@ -284,7 +284,7 @@ def test_other_code_finds_nothing_of_this(tmp_path: Path, monkeypatch: pytest.Mo
     cache.keep(str(path), checker.check(str(path)))
     assert make(options).find(str(path)) is not None
     for other in ({"preset": "strict"}, {"messages": True}, {"target": "n8n"}, {"from_": "bpmn"}):
-        changed = CheckOptions(**{**vars(options), **other})
+        changed = CheckOptions(**{**options._asdict(), **other})
         assert make(changed).find(str(path)) is None
     monkeypatch.setattr(
         check_cache, "_digest_modules", lambda places: [b"other", *map(os.fsencode, places)]

@@ -23,7 +23,7 @@ import site_pages
 from bindings_page import bindings
 from cli_cases import interruptible
 from orgflow.agents.model_client.settings import KEYS as MODEL_KEYS
-from orgflow.commands.configuration import SUPPRESS_KEYS, TOP_LEVEL, read_bytes
+from orgflow.commands.project.configuration import SUPPRESS_KEYS, TOP_LEVEL, read_bytes
 from pictures import DRAWN, MEASURED, MOST_BYTES, TAKEN
 from pictures import FOLDER as PICTURES
 from plugin_install import clean_environment, fresh_environment

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from cli_cases import orgflowc
-from orgflow.commands.autofix import Fixer
+from orgflow.commands.autofix import fix_files
+from orgflow.commands.project.file_fixes import Fixer
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 
 from orgflow_ir.diagnostics import Fix, FixError
@@ -215,7 +216,7 @@ def test_fixes_of_elements_apart_are_written_at_once(
     processes = "".join(DEADLOCK.replace("@", f"p{n}") for n in range(12))
     path.write_text(HEAD.replace("ENCODING", "UTF-8") + processes + "</b:definitions>", "utf-8")
     fixer = Fixer(Registry(outside=False), None, unsafe=False, write=True)
-    fixer.fix([str(path)])
+    fix_files(fixer, [str(path)])
     assert path.read_text("utf-8").count("<b:parallelGateway") == 0
     assert len(readings) == 2
 
@@ -230,7 +231,7 @@ def test_of_fixes_for_one_element_each_is_seen_in_the_file(
     path = tmp_path / "m.bpmn"
     processes = "".join(DEADLOCK.replace("@", f"p{n}") for n in range(3))
     path.write_text(HEAD.replace("ENCODING", "UTF-8") + processes + "</b:definitions>", "utf-8")
-    Fixer(Registry(outside=False), None, unsafe=False, write=True).fix([str(path)])
+    fix_files(Fixer(Registry(outside=False), None, unsafe=False, write=True), [str(path)])
     assert path.read_text("utf-8").count("<b:parallelGateway") == 0
 
 

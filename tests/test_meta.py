@@ -411,6 +411,8 @@ def test_compile_loads_nothing_heavy(tmp_path: Path) -> None:
         "completion_values",
         "options",
         "output",
+        "project",
+        "project.configuration_file",
         "session",
         "startup",
         "streams",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from bpmn_text import process
 from cli_cases import orgflowc
-from orgflow.commands import suppressions
-from orgflow.commands.rule_settings import line_of
+from orgflow.commands.project import suppressions
+from orgflow.commands.project.rule_settings import line_of
 from orgflow.passes.presets import BPMNLINT, PRESETS, STRICT, preset_grading, presets_with
 
 from orgflow_ir.diagnostics import Category, Severity

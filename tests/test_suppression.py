@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from bpmn_text import process
 from cli_cases import LINEAR, orgflowc
-from orgflow.commands.configuration import _matches_pattern
+from orgflow.commands.project.configuration import _matches_pattern
 from orgflow.frontends.bpmn.bpmn_reading import SUPPRESS
 
 from orgflow_ir.reporting.suppression import KEY

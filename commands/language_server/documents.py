@@ -9,10 +9,10 @@ import re
 from functools import cached_property, partial
 from typing import NamedTuple
 
-from orgflow.commands import configuration
-from orgflow.commands.autofix import Fixer, Read
 from orgflow.commands.language_server.positions import Lines, Span, TextEdit, diff_edits
-from orgflow.commands.suppressions import Acceptance
+from orgflow.commands.project import configuration
+from orgflow.commands.project.file_fixes import Fixer, Read
+from orgflow.commands.project.suppressions import Acceptance
 from orgflow.compilation.model_checks import check_gaps, needs_diagram
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import CHECK, CompileRequest, run_stages

@@ -84,6 +84,11 @@ CALLED = " (called by "
 """Separates the name of a process of another file from that of its caller."""
 
 
+def collect_labels(model: Model) -> dict[str, str]:
+    """The labels of nodes and flows by id."""
+    return {part.id: part.label for s in model.scopes() for part in (*s.nodes, *s.flows)}
+
+
 def title(model: Model, process: Process) -> str:
     """The name for the result of a process: that of the process, its pool, the model or the
     file."""

@@ -12,9 +12,9 @@ import pytest
 from editor_client import Editor, applied, in_editor
 from lsprotocol import types as lsp
 from orgflow.commands import lsp as lsp_command
-from orgflow.commands.autofix import Fixer
 from orgflow.commands.language_server.documents import Document
 from orgflow.commands.language_server.positions import Lines, Position, diff_edits
+from orgflow.commands.project.file_fixes import Fixer
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.plugins import Registry

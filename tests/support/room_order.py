@@ -91,7 +91,7 @@ APPLICATION = (
     ("orgflow.compilation",),
     ("orgflow.compiler",),
     ("orgflow.evaluation.corpus", "orgflow.evaluation"),
-    ("orgflow.commands.language_server", "orgflow.commands"),
+    ("orgflow.commands.project", "orgflow.commands.language_server", "orgflow.commands"),
     ("orgflow.api", "orgflow.cli", "orgflow", "orgflow.__main__"),
 )
 

@@ -19,9 +19,9 @@ from orgflow import api
 from orgflow.agents.model_client.settings import KEY, NAME, URL, ModelSettings, environment_variable
 from orgflow.agents.model_client.settings import KEYS as MODEL_KEYS
 from orgflow.cli import orgflowc
-from orgflow.commands.configuration import SUPPRESS_KEYS, TOP_LEVEL
 from orgflow.commands.list import list_constructs, support_matrix
-from orgflow.commands.rule_settings import LEVELS
+from orgflow.commands.project.configuration import SUPPRESS_KEYS, TOP_LEVEL
+from orgflow.commands.project.rule_settings import LEVELS
 from orgflow.passes.presets import BPMNLINT, PRESETS, presets_with
 
 from orgflow_ir import authoring

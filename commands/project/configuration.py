@@ -35,8 +35,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from orgflow.commands.rule_settings import SETTINGS, RuleSettings, line_of, read_settings
-from orgflow.commands.target_settings import TARGETS, read_targets
+from orgflow.commands.project.rule_settings import SETTINGS, RuleSettings, line_of, read_settings
+from orgflow.commands.project.target_settings import TARGETS, read_targets
 from orgflow.compilation.usage_errors import suggest_name
 
 from orgflow_ir.diagnostics import Rule

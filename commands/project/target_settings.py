@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orgflow.commands.options import file_near, find_configuration
-from orgflow.commands.rule_settings import Report, line_of
+from orgflow.commands.project.configuration_file import file_near, find_configuration
+from orgflow.commands.project.rule_settings import Report, line_of
 from orgflow.compilation.target_choice import check_target_options
 from orgflow.compilation.usage_errors import OptionError, suggest_name
 

@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orgflow.commands.options import find_configuration
-from orgflow.commands.session import Record, labels_of
+from orgflow.commands.project.configuration_file import find_configuration
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import collect_labels
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.reporting.suppression import (
@@ -25,22 +26,23 @@ from orgflow_ir.reporting.suppression import (
 )
 
 if TYPE_CHECKING:
-    from orgflow.commands import configuration
-    from orgflow.commands.configuration import Configuration
+    from orgflow.commands.project import configuration
+    from orgflow.commands.project.configuration import Configuration
     from orgflow.passes import presets
 else:  # near an orgflow.toml, and with a preset
-    configuration = LazyModule("orgflow.commands.configuration")
+    configuration = LazyModule("orgflow.commands.project.configuration")
     presets = LazyModule("orgflow.passes.presets")
 
 
-class Applied(Record):
-    """The accepted findings of one input: positions of the configured suppressions that apply to
-    the file and of those that were needed; whether an error prevented the search for gaps."""
+class Applied(NamedTuple):
+    """The accepted findings of one input."""
 
-    def __init__(
-        self, there: tuple[int, ...] = (), used: tuple[int, ...] = (), without_gaps: bool = False
-    ) -> None:
-        self.there, self.used, self.without_gaps = there, used, without_gaps
+    there: tuple[int, ...] = ()
+    """Positions of the configured suppressions that apply to the file."""
+    used: tuple[int, ...] = ()
+    """Those that were needed."""
+    without_gaps: bool = False
+    """Whether an error prevented the search for gaps."""
 
 
 class Acceptance:
@@ -153,7 +155,7 @@ class Acceptance:
             suppressions += (file.entries[at].suppression for at in there)
         if model is not None:
             suppressions += in_model(model, self._registry.named_rules, ctx)
-        labels = {} if model is None else labels_of(model)
+        labels = {} if model is None else collect_labels(model)
         self._grade(grading, ctx)
         self._mark(suppressions, labels, ctx)
         without = self._find(find_gaps, ctx)

@@ -1,0 +1,1 @@
+"""What a project decides in its `orgflow.toml`, and fixes in its files."""

@@ -1,0 +1,26 @@
+"""The `orgflow.toml` that applies to a file."""
+
+from __future__ import annotations
+
+import os
+
+
+def file_near(path: str) -> str:
+    """A file; the configuration of an input is in its folder or above: for `-`, the folder of the
+    command."""
+    return "x" if path == "-" else path
+
+
+def find_configuration(path: str) -> str | None:
+    """The `orgflow.toml` in the folder of a file or the nearest one above it, not beyond the root
+    of a repository."""
+    folder = os.path.dirname(os.path.abspath(path))
+    while True:
+        file = os.path.join(folder, "orgflow.toml")
+        if os.path.isfile(file):
+            relative = os.path.relpath(file)
+            return file if relative.startswith(os.path.join("..", "..")) else relative
+        above = os.path.dirname(folder)
+        if above == folder or os.path.exists(os.path.join(folder, ".git")):
+            return None
+        folder = above
