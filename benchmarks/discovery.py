@@ -48,10 +48,10 @@ from orgflow.evaluation.discovery import (
     DICE,
     HIGHER,
     Scores,
-    dice,
+    collect_stems,
+    compare_words,
     read_truth,
-    score,
-    stems,
+    score_discovery,
 )
 from orgflow.store.embedder import local_embedder
 from orgflow.store.messages import MessageStore
@@ -191,7 +191,7 @@ def measured(folder: Path, kind: str, names: Sequence[str]) -> dict[str, Scores]
             took = time.process_time() - begin
             known = read_truth(truth.read_text("utf-8"))
             ids = [m.id for m in messages]
-            scores[name] = score(found, known, ids, embedder, true_models(known.texts))
+            scores[name] = score_discovery(found, known, ids, embedder, true_models(known.texts))
         print(
             f"{name}, {kind}: {len(messages)} messages, {took:.0f} s of processor time",
             file=sys.stderr,
@@ -307,12 +307,12 @@ def named(folder: Path, kind: str, names: Sequence[str]) -> list[str]:
                 phrases = sorted({phrase.name for i in own for phrase in said[i]})
                 vectors = np.array(embedder.embed([*tasks, *phrases]))
                 alike = vectors[: len(tasks)] @ vectors[len(tasks) :].T
-                texts = [stems(traits.messages[i].text) for i in own]
+                texts = [collect_stems(traits.messages[i].text) for i in own]
                 for row, task in zip(alike, tasks, strict=True):
                     by_phrase += bool(len(row) and row.max() >= COSINE) or any(
-                        dice(phrase, task) >= DICE for phrase in phrases
+                        compare_words(phrase, task) >= DICE for phrase in phrases
                     )
-                    by_words += any(stems(task) <= text for text in texts)
+                    by_words += any(collect_stems(task) <= text for text in texts)
                 total += len(tasks)
         lines.append(
             f"{name}, {kind}: of {total} tasks {by_phrase / total:.3f} are named by a phrase, "
@@ -329,7 +329,7 @@ def short(seeds: Iterable[int]) -> list[str]:
         for seed in seeds:
             corpus = short_threads(seed, language)
             found = discover_processes(corpus.messages, embedder)
-            got = score(found, corpus.truth, [m.id for m in corpus.messages], embedder)
+            got = score_discovery(found, corpus.truth, [m.id for m in corpus.messages], embedder)
             lines.append(
                 f"{language} {seed}: {len(corpus.messages)} messages, {got.number} of "
                 f"{got.true_number} processes, {in_right_process(found, corpus.process):.3f} of "

@@ -23,7 +23,7 @@ from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import compile_model
-from orgflow.evaluation.replay import judge
+from orgflow.evaluation.replay import judge_run
 from random_walks import complete, random_walks
 
 from orgflow_ir.diagnostics import Step
@@ -269,7 +269,7 @@ class Subject:
             why = self._odd_difference(script, run, executed)
             return Truth("odd", why, choices) if why else Truth()
         result = RunResult(run.status, executed, run.error, run.ms)
-        report = judge(self.game, self.process, script.run, result, self.visible)
+        report = judge_run(self.game, self.process, script.run, result, self.visible)
         if report.verdict != "equal":
             return Truth("run", report.divergence or report.verdict, choices)
         if script.items:

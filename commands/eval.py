@@ -191,7 +191,7 @@ def _run_suite(
     """The report of a suite. Raises `FileNotFoundError`, `RunnerError`."""
     assert engine.runner is not None
     if options.suite == "executable":
-        return executable.evaluate(
+        return executable.evaluate_folder(
             options.folder,
             EXECUTABLE,
             _make_executable_compiler(registry, backend),
@@ -199,7 +199,7 @@ def _run_suite(
             executable.options_for(backend.target) | engine.options,
             progress=progress,
         )
-    return pmo.evaluate(
+    return pmo.evaluate_corpus(
         options.folder,
         _make_compiler(registry, backend, engine.options),
         backend,

@@ -73,7 +73,7 @@ def evaluate_discovery(options: EvalOptions, truth: Path) -> None:
             client.learn(message.text for message in messages)
         try:
             with paid_calls(client):
-                rows, sweeps = measures.evaluate(
+                rows, sweeps = measures.evaluate_corpus(
                     messages, known, embedder, seeds=range(1, options.seeds + 1),
                     models=models, others=others, samples=options.samples,
                 )  # fmt: skip
@@ -85,10 +85,10 @@ def evaluate_discovery(options: EvalOptions, truth: Path) -> None:
         finally:
             if client is not None:
                 report_usage(session, client)
-    text = f"compared with {embedder.name}\n" + measures.table(rows, sweeps)
+    text = f"compared with {embedder.name}\n" + measures.format_table(rows, sweeps)
     if models:
         text += f"models of {len(models)} of {len(known.texts)} true processes\n"
-    charts = measures.charts(rows, sweeps)
+    charts = measures.build_charts(rows, sweeps)
     page = render_evaluation("Evaluation of discovery", options.location, text, charts)
     wanted = ((options.output, text), (options.html, page))
     write_files([(Path(path), content) for path, content in wanted if path is not None])

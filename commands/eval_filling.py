@@ -26,9 +26,9 @@ from orgflow.evaluation.filling import (
     COLUMNS,
     FilledModel,
     TruthError,
-    cases,
     check_tasks,
     evaluate_filling,
+    list_cases,
 )
 
 from orgflow_ir.lazy_modules import LazyModule
@@ -118,7 +118,7 @@ def _read_models(folder: Path, session: Session) -> list[Model]:
     """The models of a suite, whose true fillings are checked. Raises `click.UsageError`."""
     models = []
     try:
-        for path, truth in cases(folder):
+        for path, truth in list_cases(folder):
             model = load_model(str(path), session.registry, session.context())
             try:
                 if model is not None:

@@ -240,13 +240,13 @@ def report_text(report: ProductionReport, model: Model) -> str:
     canvas = page_model.Canvas(model, page_model.NodeTable())
     lines: list[str] = []
     rows = []
-    paths = page_production.ways(report)
+    paths = page_production.group_executions(report)
     for number, path in enumerate(paths[:_SHOWN], 1):
         texts = [chain_steps([n.node for n in path.judged.observed.nodes])]
-        chosen = page_production.choices(canvas, path.judged)
+        chosen = page_production.describe_choices(canvas, path.judged)
         texts += [f"chose: {chosen}"] if chosen else []
-        if path.judged.said:
-            texts.append(f"! {path.judged.said}")
+        if path.judged.reason:
+            texts.append(f"! {path.judged.reason}")
         if path.judged.strange:
             texts.append(f"! unknown nodes: {', '.join(path.judged.strange)}")
         if path.judged.verdict != "equal":

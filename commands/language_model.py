@@ -127,7 +127,9 @@ def diagnose_failures(
     read_ahead((*list_model_texts(model), *shown), session.services)
     token = current_agent.set("feedback")
     try:
-        return feedback.diagnosed(failures, model, target, services.model, services.cancellation)
+        return feedback.diagnose_failures(
+            failures, model, target, services.model, services.cancellation
+        )
     except ServiceError as error:
         session.note(f"no rule explains a failure, and the language model did not: {error}")
         return tuple(failures)

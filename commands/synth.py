@@ -26,10 +26,10 @@ from orgflow.compilation.model_checks import check_model
 from orgflow.compilation.usage_errors import suggest_name
 from orgflow.evaluation.corpus.english import ENGLISH
 from orgflow.evaluation.corpus.german import GERMAN
-from orgflow.evaluation.corpus.rewording import expected_rewording, reword
+from orgflow.evaluation.corpus.rewording import expected_rewording, reword_messages
 from orgflow.evaluation.corpus.scenarios import Source
-from orgflow.evaluation.corpus.scenarios import sources as find_sources
-from orgflow.evaluation.corpus.weave import STRESS, Writer, Written, anonymised
+from orgflow.evaluation.corpus.scenarios import list_sources as find_sources
+from orgflow.evaluation.corpus.weave import STRESS, Writer, Written, anonymise_stream
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline.services import Progress, ServiceError
@@ -108,7 +108,7 @@ def command(options: SynthOptions) -> None:
         written = writer.corpus(sources)
     if client is not None:
         written = _reword_messages(written, sources, options.language, client, session)
-    stream, truth = anonymised(written, sources, options.seed)
+    stream, truth = anonymise_stream(written, sources, options.seed)
     folder = Path(options.output)
     write_files([(folder / "messages.jsonl", stream), (folder / "truth.json", truth)])
     real = sum(1 for message in written if message.process)
@@ -167,7 +167,7 @@ def _reword_messages(
     client.learn(message.body for message in written)
     try:
         with paid_calls(client), progress_bar() as progress:
-            done = reword(written, tasks, language, client, progress)
+            done = reword_messages(written, tasks, language, client, progress)
     except ServiceError as error:
         click.echo(f"orgflowc synth: {error}", err=True)
         end_command(SERVER_FAILED)

@@ -55,7 +55,7 @@ class Charts(NamedTuple):
     lines: tuple[LineChart, ...] = ()
 
 
-def share(label: str, number: int, of: int, *, published: bool = False) -> Bar:
+def measure_share(label: str, number: int, of: int, *, published: bool = False) -> Bar:
     """A bar for `number of of`."""
     return Bar(label, number / of if of else 0.0, f"{number} of {of}", published)
 
@@ -83,12 +83,12 @@ def columns_as_charts(
     return tuple(charts)
 
 
-def counts(title: str, found: Mapping[str, int]) -> tuple[BarChart, ...]:
+def chart_counts(title: str, numbers: Mapping[str, int]) -> tuple[BarChart, ...]:
     """A chart of counts, the largest first; no chart if there are none."""
-    if not found:
+    if not numbers:
         return ()
-    most = max(found.values())
-    ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    most = max(numbers.values())
+    ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
     return (BarChart(title, tuple(Bar(k, n / most, str(n)) for k, n in ordered)),)
 
 
@@ -127,12 +127,12 @@ def render_evaluation(
         ],
         lines=[_line_chart(chart) for chart in charts.lines],
         columns=[column.replace("_", " ") for column in columns],
-        rows=[[_cell(row.get(column, "")) for column in columns] for row in rows],
+        rows=[[_format_cell(row.get(column, "")) for column in columns] for row in rows],
     )  # fmt: skip
     return html
 
 
-def _cell(value: Any) -> tuple[str, bool]:
+def _format_cell(value: Any) -> tuple[str, bool]:
     """A cell as text, and whether it is a number."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return (f"{value:.3f}" if isinstance(value, float) else clean_text(str(value))), number

@@ -25,8 +25,8 @@ from orgflow.agents.discovery.process_structure import build_process_model
 from orgflow.agents.discovery.steps import Step
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.evaluation.charts import Bar, BarChart, Charts, LineChart
-from orgflow.evaluation.text_metrics import behaviour
-from orgflow.evaluation.text_metrics import score as score_model
+from orgflow.evaluation.text_metrics import score_behaviour
+from orgflow.evaluation.text_metrics import score_draft as score_model
 
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.message import Message
@@ -119,8 +119,8 @@ AGAINST_MODELS = ("task_f1", "gateway_f1", "flow_f1", "behaviour")
 """The figures that need the true models."""
 
 
-def score(
-    found: Discovery,
+def score_discovery(
+    discovery: Discovery,
     truth: Truth,
     ids: Sequence[str],
     embedder: Embedder,
@@ -135,43 +135,43 @@ def score(
         embedder: compares descriptions, and steps with tasks.
         models: the known true models by process.
     """
-    process, case = _memberships(found)
+    process, case = _list_memberships(discovery)
     names = sorted(truth.texts)
-    texts = [f"{one.name}. {one.description}" for one in found.processes]
+    texts = [f"{cluster.name}. {cluster.description}" for cluster in discovery.processes]
     vectors: Any = np.array(embedder.embed([*texts, *(truth.texts[n] for n in names)]))
     cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
-    pairs = assignment(cosines)
+    pairs = assign_pairs(cosines)
     majority = [
-        Counter(truth.process.get(i, "") for c in one.cases for i in c).most_common(1)[0][0]
-        for one in found.processes
+        Counter(truth.process.get(i, "") for c in cluster.cases for i in c).most_common(1)[0][0]
+        for cluster in discovery.processes
     ]
     good = [(a, b) for a, b in pairs if cosines[a, b] >= THRESHOLD]
     right = [(a, b) for a, b in good if majority[a] == names[b]]
-    recall, order = _steps(found, truth, majority, embedder)
+    recall, order = _score_steps(discovery, truth, majority, embedder)
     return Scores(
         len(texts),
         len(names),
         v_measure([truth.process.get(i) for i in ids], [process.get(i) for i in ids]),
         pairwise_f1([truth.process.get(i) for i in ids], [process.get(i) for i in ids]),
         pairwise_f1([truth.case.get(i) for i in ids], [case.get(i) for i in ids]),
-        _f1(
+        _compute_f1(
             sum(i not in process and i not in truth.process for i in ids),
             sum(i not in process for i in ids),
             sum(i not in truth.process for i in ids),
         ),
         *_lenient_strict(cosines, THRESHOLD),
-        _f1(len(good), len(texts), len(names)),
-        _f1(len(right), len(texts), len(names)),
-        _evidence_f1(found, truth, majority),
+        _compute_f1(len(good), len(texts), len(names)),
+        _compute_f1(len(right), len(texts), len(names)),
+        _evidence_f1(discovery, truth, majority),
         recall,
         order,
-        _step_messages(found, truth, majority),
-        *_against_models(found, truth, models or {}, embedder),
+        _step_messages(discovery, truth, majority),
+        *_against_models(discovery, truth, models or {}, embedder),
     )
 
 
 def _against_models(
-    found: Discovery, truth: Truth, models: Mapping[str, Model], embedder: Embedder
+    discovery: Discovery, truth: Truth, models: Mapping[str, Model], embedder: Embedder
 ) -> tuple[float | None, float | None, float | None, float | None]:
     """F1 of tasks, gateways and flows, and of behaviour, as means over the true processes.
 
@@ -181,12 +181,12 @@ def _against_models(
     if not models:
         return None, None, None, None
     nearest: dict[str, tuple[int, FoundProcess]] = {}
-    for one in found.processes:
+    for process in discovery.processes:
         (name, number), = Counter(
-            truth.process.get(i, "") for c in one.cases for i in c
+            truth.process.get(i, "") for c in process.cases for i in c
         ).most_common(1)  # fmt: skip
         if name not in nearest or nearest[name][0] < number:
-            nearest[name] = (number, one)
+            nearest[name] = (number, process)
     rows: list[tuple[float, float, float, float]] = []
     for name, model in sorted(models.items()):
         if name not in truth.texts:
@@ -196,43 +196,46 @@ def _against_models(
             continue
         drafted = Model(id="found", processes=(nearest[name][1].process,))
         near = score_model(drafted, model, embedder)
-        rows.append((near.task, near.gateway, near.flow, behaviour(drafted, model, embedder)))
+        rows.append((near.task, near.gateway, near.flow, score_behaviour(drafted, model, embedder)))
     if not rows:
         return None, None, None, None
     task, gateway, flow, acts = (statistics.fmean(column) for column in zip(*rows, strict=True))
     return task, gateway, flow, acts
 
 
-def sweep(found: Discovery, truth: Truth, embedder: Embedder) -> list[float]:
+def sweep_thresholds(discovery: Discovery, truth: Truth, embedder: Embedder) -> list[float]:
     """The Hungarian F1 at each threshold of `SWEEP`."""
     names = sorted(truth.texts)
-    texts = [f"{one.name}. {one.description}" for one in found.processes]
+    texts = [f"{process.name}. {process.description}" for process in discovery.processes]
     vectors: Any = np.array(embedder.embed([*texts, *(truth.texts[n] for n in names)]))
     cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
-    pairs = assignment(cosines)
-    return [_f1(sum(cosines[a, b] >= t for a, b in pairs), len(texts), len(names)) for t in SWEEP]
+    pairs = assign_pairs(cosines)
+    return [
+        _compute_f1(sum(cosines[a, b] >= t for a, b in pairs), len(texts), len(names))
+        for t in SWEEP
+    ]
 
 
-def _memberships(found: Discovery) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
+def _list_memberships(discovery: Discovery) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
     process: dict[str, int] = {}
     case: dict[str, tuple[int, int]] = {}
-    for number, one in enumerate(found.processes):
-        for place, members in enumerate(one.cases):
+    for number, cluster in enumerate(discovery.processes):
+        for place, members in enumerate(cluster.cases):
             for id_ in members:
                 process[id_], case[id_] = number, (number, place)
     return process, case
 
 
-def _f1(both: float, found: float, true: float) -> float:
-    return 2 * both / (found + true) if found + true else 1.0
+def _compute_f1(both: float, predicted: float, true: float) -> float:
+    return 2 * both / (predicted + true) if predicted + true else 1.0
 
 
-def v_measure(true: Sequence[Hashable], found: Sequence[Hashable]) -> float:
+def v_measure(true: Sequence[Hashable], predicted: Sequence[Hashable]) -> float:
     """The harmonic mean of homogeneity and completeness (Rosenberg and Hirschberg 2007); `None` is
     a class like any other, that of noise."""
     count = len(true)
-    joint = Counter(zip(true, found, strict=True))
-    of_true, of_found = Counter(true), Counter(found)
+    joint = Counter(zip(true, predicted, strict=True))
+    of_true, of_found = Counter(true), Counter(predicted)
 
     def entropy(counts: Counter[Any]) -> float:
         return -sum(n / count * math.log(n / count) for n in counts.values())
@@ -245,18 +248,18 @@ def v_measure(true: Sequence[Hashable], found: Sequence[Hashable]) -> float:
     return 2 * homogeneity * completeness / together if together else 0.0
 
 
-def pairwise_f1(true: Sequence[Hashable], found: Sequence[Hashable]) -> float:
+def pairwise_f1(true: Sequence[Hashable], predicted: Sequence[Hashable]) -> float:
     """F1 of pairs of messages in one group; `None` is in no pair."""
 
     def pairs(items: Sequence[Any]) -> int:
         return sum(n * (n - 1) // 2 for n in Counter(items).values())
 
     both = [
-        (t, f) for t, f in zip(true, found, strict=True) if t is not None and f is not None
+        (t, f) for t, f in zip(true, predicted, strict=True) if t is not None and f is not None
     ]  # fmt: skip
-    return _f1(
+    return _compute_f1(
         pairs(both),
-        pairs([f for f in found if f is not None]),
+        pairs([f for f in predicted if f is not None]),
         pairs([t for t in true if t is not None]),
     )
 
@@ -270,30 +273,35 @@ def _lenient_strict(cosines: Any, threshold: float) -> tuple[float, float]:
     recall = float((cosines.max(0) >= threshold).mean())
     lenient = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     taken = {int(row.argmax()) for row in cosines if row.max() >= threshold}
-    return lenient, _f1(len(taken), *cosines.shape)
+    return lenient, _compute_f1(len(taken), *cosines.shape)
 
 
-def _evidence_f1(found: Discovery, truth: Truth, majority: Sequence[str]) -> float:
+def _evidence_f1(discovery: Discovery, truth: Truth, majority: Sequence[str]) -> float:
     """Messages that elements cite, compared with those of the process that most are of."""
     both = cited_count = 0
-    for one, name in zip(found.processes, majority, strict=True):
+    for process, name in zip(discovery.processes, majority, strict=True):
         cited = {
-            e.document for node in (*one.process.nodes, *one.process.flows) for e in node.evidence
+            e.document
+            for node in (*process.process.nodes, *process.process.flows)
+            for e in node.evidence
         }
         cited_count += len(cited)
         both += sum(truth.process.get(id_) == name for id_ in cited)
-    return _f1(both, cited_count, len(truth.process))
+    return _compute_f1(both, cited_count, len(truth.process))
 
 
-def _steps(
-    found: Discovery, truth: Truth, majority: Sequence[str], embedder: Embedder
+def _score_steps(
+    discovery: Discovery, truth: Truth, majority: Sequence[str], embedder: Embedder
 ) -> tuple[float, float]:
     """The share of true tasks that are found as steps, one to one, in the process that most
     messages are of; and the share of pairs of these that stand in the true order."""
     hits = pairs = agreed = 0
     for name, tasks in truth.tasks.items():
         steps = [
-            s for o, m in zip(found.processes, majority, strict=True) if m == name for s in o.steps
+            s
+            for o, m in zip(discovery.processes, majority, strict=True)
+            if m == name
+            for s in o.steps
         ]
         if not steps or not tasks:
             continue
@@ -301,9 +309,9 @@ def _steps(
         cosines = vectors[: len(steps)] @ vectors[len(steps) :].T
         for a, step in enumerate(steps):
             for b, task in enumerate(tasks):
-                if dice(step, task) < DICE and cosines[a, b] < COSINE:
+                if compare_words(step, task) < DICE and cosines[a, b] < COSINE:
                     cosines[a, b] = -1
-        matched = sorted((a, b) for a, b in assignment(cosines) if cosines[a, b] > -1)
+        matched = sorted((a, b) for a, b in assign_pairs(cosines) if cosines[a, b] > -1)
         hits += len(matched)
         for i, (_, b) in enumerate(matched):
             for _, later in matched[i + 1 :]:
@@ -313,7 +321,7 @@ def _steps(
     return hits / total if total else 1.0, agreed / pairs if pairs else 0.0
 
 
-def _step_messages(found: Discovery, truth: Truth, majority: Sequence[str]) -> float:
+def _step_messages(discovery: Discovery, truth: Truth, majority: Sequence[str]) -> float:
     """The share of true tasks that are found as steps by their messages, whatever they are called:
     at least half of the messages that a step cites are about the task; one to one, in the process
     that most messages are of."""
@@ -323,8 +331,8 @@ def _step_messages(found: Discovery, truth: Truth, majority: Sequence[str]) -> f
     hits = 0
     for name, wanted in tasks.items():
         steps: dict[tuple[int, str], set[str]] = {}
-        for number, (one, most) in enumerate(zip(found.processes, majority, strict=True)):
-            for node in one.process.nodes if most == name else ():
+        for number, (process, most) in enumerate(zip(discovery.processes, majority, strict=True)):
+            for node in process.process.nodes if most == name else ():
                 if isinstance(node, Task):  # a step on several ways is drawn on each
                     cited = steps.setdefault((number, node.name or ""), set())
                     cited.update(e.document for e in node.evidence)
@@ -334,7 +342,7 @@ def _step_messages(found: Discovery, truth: Truth, majority: Sequence[str]) -> f
             for cited in steps.values()
         ]  # fmt: skip
         good = np.where(np.array(shares) >= 0.5, np.array(shares), 0.0)
-        hits += sum(good[a, b] > 0 for a, b in assignment(good)) if shares and wanted else 0
+        hits += sum(good[a, b] > 0 for a, b in assign_pairs(good)) if shares and wanted else 0
     total = sum(map(len, tasks.values()))
     return hits / total if total else 1.0
 
@@ -344,25 +352,25 @@ _ENDING = re.compile(r"(?:ies|es|s|ed|ing|e|y)$")
 _LITTLE = frozenset(("the", "of", "to", "for", "an", "and", "or", "in", "on", "with", "by", "is"))
 
 
-def dice(first: str, second: str) -> float:
+def compare_words(first: str, second: str) -> float:
     """Common words without inflectional endings, by Dice's coefficient."""
-    one, other = stems(first), stems(second)
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
+    these, other = collect_stems(first), collect_stems(second)
+    return 2 * len(these & other) / (len(these) + len(other)) if these or other else 0.0
 
 
-def stems(text: str) -> set[str]:
+def collect_stems(text: str) -> set[str]:
     """The words of a text without inflectional endings and function words."""
     return {_ENDING.sub("", word) for word in set(_WORD.findall(text.lower())) - _LITTLE}
 
 
-def assignment(values: Any) -> list[tuple[int, int]]:
+def assign_pairs(values: Any) -> list[tuple[int, int]]:
     """The one-to-one pairs of rows and columns with the largest sum (Kuhn 1955, with the potentials
     of Jonker and Volgenant)."""
     matrix = np.asarray(values, float)
     if not matrix.size:
         return []
     if matrix.shape[0] > matrix.shape[1]:
-        return sorted((a, b) for b, a in assignment(matrix.T))
+        return sorted((a, b) for b, a in assign_pairs(matrix.T))
     rows, columns = matrix.shape
     cost = -matrix
     of_row, of_column = np.zeros(rows + 1), np.zeros(columns + 1)
@@ -419,7 +427,7 @@ class Row(NamedTuple):
     cost: float = 0.0
 
 
-def evaluate(
+def evaluate_corpus(
     messages: Sequence[Message],
     truth: Truth,
     embedder: Embedder,
@@ -444,8 +452,8 @@ def evaluate(
     whole = discover_processes(messages, embedder)
     took = time.perf_counter() - begin
 
-    def scored(found: Discovery) -> Scores:
-        return score(found, truth, ids, embedder, models)
+    def scored(discovery: Discovery) -> Scores:
+        return score_discovery(discovery, truth, ids, embedder, models)
 
     rows = [Row("discovered", (scored(whole),), took)]
     parts, times = [], []
@@ -454,21 +462,21 @@ def evaluate(
         begin = time.perf_counter()
         part = discover_processes(drawn, embedder)
         times.append(time.perf_counter() - begin)
-        parts.append(score(part, truth, [m.id for m in drawn], embedder, models))
+        parts.append(score_discovery(part, truth, [m.id for m in drawn], embedder, models))
     rows.append(Row("of nine tenths", tuple(parts), statistics.median(times) if times else 0.0))
     clusters, names = _true_clusters(messages, truth, embedder), _true_names(whole, truth)
-    nulls = [_null(whole, seed) for seed in seeds]
+    nulls = [_make_null_model(whole, seed) for seed in seeds]
     asked: list[tuple[str, list[float]]] = []
     for label, other in (others or {}).items():
         runs = []
         for _ in range(samples):
             begin = time.perf_counter()
-            found, tokens, cost = other(messages, embedder)
-            runs.append((found, time.perf_counter() - begin, tokens, cost))
+            discovery, tokens, cost = other(messages, embedder)
+            runs.append((discovery, time.perf_counter() - begin, tokens, cost))
         rows.append(
             Row(
                 label,
-                tuple(scored(found) for found, _, _, _ in runs),
+                tuple(scored(discovery) for discovery, _, _, _ in runs),
                 statistics.median(took for _, took, _, _ in runs),
                 (
                     statistics.median_low(tokens[0] for _, _, tokens, _ in runs),
@@ -477,19 +485,22 @@ def evaluate(
                 statistics.median(cost for _, _, _, cost in runs),
             )
         )
-        columns = zip(*(sweep(found, truth, embedder) for found, _, _, _ in runs), strict=True)
+        columns = zip(
+            *(sweep_thresholds(discovery, truth, embedder) for discovery, _, _, _ in runs),
+            strict=True,
+        )
         asked.append((label, [statistics.median(column) for column in columns]))
     rows.append(Row("true clusters", (scored(clusters),)))
     rows.append(Row("true names", (scored(names),)))
     rows.append(Row("null", tuple(scored(null) for null in nulls)))
     sweeps = [
-        ("discovered", sweep(whole, truth, embedder)),
+        ("discovered", sweep_thresholds(whole, truth, embedder)),
         *asked,
-        ("true clusters", sweep(clusters, truth, embedder)),
-        ("true names", sweep(names, truth, embedder)),
+        ("true clusters", sweep_thresholds(clusters, truth, embedder)),
+        ("true names", sweep_thresholds(names, truth, embedder)),
     ]
     if nulls:
-        columns = zip(*(sweep(null, truth, embedder) for null in nulls), strict=True)
+        columns = zip(*(sweep_thresholds(null, truth, embedder) for null in nulls), strict=True)
         sweeps.append(("null", [statistics.median(column) for column in columns]))
     return rows, sweeps
 
@@ -510,43 +521,45 @@ def _true_clusters(messages: Sequence[Message], truth: Truth, embedder: Embedder
     )
 
 
-def _true_names(found: Discovery, truth: Truth) -> Discovery:
+def _true_names(discovery: Discovery, truth: Truth) -> Discovery:
     named = []
-    for one in found.processes:
-        near = Counter(truth.process.get(i, "") for c in one.cases for i in c).most_common(1)[0][0]
-        tasks = truth.tasks.get(near, one.steps)
+    for cluster in discovery.processes:
+        near = Counter(truth.process.get(i, "") for c in cluster.cases for i in c).most_common(1)[
+            0
+        ][0]
+        tasks = truth.tasks.get(near, cluster.steps)
         row = [Step({0: [0]}, task) for task in tasks]
         process = build_process_model(
-            one.process.id, "", row, frozenset((0,)), lambda step, which: ()
+            cluster.process.id, "", row, frozenset((0,)), lambda step, which: ()
         )
-        named.append(one._replace(process=process, name="", matters=(), actors=(), steps=tasks))
-    return found._replace(processes=tuple(named))
+        named.append(cluster._replace(process=process, name="", matters=(), actors=(), steps=tasks))
+    return discovery._replace(processes=tuple(named))
 
 
-def _null(found: Discovery, seed: int) -> Discovery:
+def _make_null_model(discovery: Discovery, seed: int) -> Discovery:
     rng = random.Random(seed)
-    steps = [step for one in found.processes for step in one.steps]
-    matters = [word for one in found.processes for word in one.matters] or [""]
-    actors = [actor for one in found.processes for actor in one.actors] or [""]
-    all_people = frozenset(person for one in found.processes for person in one.people)
+    steps = [step for process in discovery.processes for step in process.steps]
+    matters = [word for process in discovery.processes for word in process.matters] or [""]
+    actors = [actor for process in discovery.processes for actor in process.actors] or [""]
+    all_people = frozenset(person for process in discovery.processes for person in process.people)
     drawn = []
-    for one in found.processes:
-        name, own = rng.choice(steps), tuple(rng.choices(steps, k=len(one.steps)))
-        words = tuple(rng.choices(matters, k=len(one.matters)))
-        people = tuple(rng.choices(actors, k=len(one.actors)))
-        other = dict(zip(one.steps, own, strict=True))
+    for process in discovery.processes:
+        name, own = rng.choice(steps), tuple(rng.choices(steps, k=len(process.steps)))
+        words = tuple(rng.choices(matters, k=len(process.matters)))
+        people = tuple(rng.choices(actors, k=len(process.actors)))
+        other = dict(zip(process.steps, own, strict=True))
         nodes = tuple(
             n.replace(name=other.get(n.name, n.name)) if isinstance(n, Task) else n
-            for n in one.process.nodes
+            for n in process.process.nodes
         )
         drawn.append(
-            one._replace(process=one.process.replace(nodes=nodes), name=name, steps=own,
+            process._replace(process=process.process.replace(nodes=nodes), name=name, steps=own,
                          matters=words, actors=people, people=all_people)
         )  # fmt: skip
-    return found._replace(processes=tuple(drawn))
+    return discovery._replace(processes=tuple(drawn))
 
 
-def table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> str:
+def format_table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> str:
     """The figures as a table: the median of seeds, with the range if there are several; below it
     the Hungarian F1 at each threshold of `SWEEP`."""
     lines = [f"{'':14}" + "".join(f"{row.label:>20}" for row in rows)]
@@ -575,11 +588,11 @@ def table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) ->
     return "\n".join(lines) + "\n"
 
 
-def charts(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> Charts:
+def build_charts(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> Charts:
     """The table as charts: the median of seeds with the range, and the curves over thresholds."""
     bars = []
     for name in HIGHER:
-        found = []
+        charts = []
         for row in rows:
             values = [float(v) for s in row.scores if (v := getattr(s, name)) is not None]
             if not values:
@@ -588,8 +601,8 @@ def charts(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -
             if len(values) > 1:
                 shown += f" ({min(values):.3f}-{max(values):.3f})"
             measured = row.label not in COMPARISONS
-            found.append(Bar(row.label, statistics.median(values), shown, not measured))
-        if found:
-            bars.append(BarChart(name.replace("_f1", " F1").replace("_", " "), tuple(found)))
+            charts.append(Bar(row.label, statistics.median(values), shown, not measured))
+        if charts:
+            bars.append(BarChart(name.replace("_f1", " F1").replace("_", " "), tuple(charts)))
     lines = tuple((label, tuple(values)) for label, values in sweeps)
     return Charts(tuple(bars), (LineChart("Hungarian F1 by threshold", "threshold", SWEEP, lines),))

@@ -59,8 +59,8 @@ def render_discovery(
     of = {message.id: message for message in messages}
     style = environment.get_template("discovery.css.j2").render()
     html = environment.get_template("discovery.html.j2").render(
-        cards=[_card(card, of) for card in cards],
-        noise=[_message(of[id_]) for id_ in noise[:NOISE] if id_ in of],
+        cards=[_card_data(card, of) for card in cards],
+        noise=[_message_data(of[id_]) for id_ in noise[:NOISE] if id_ in of],
         total=len(messages),
         covered=len(messages) - len(noise),
         in_none=len(noise),
@@ -72,26 +72,29 @@ def render_discovery(
     return html, style
 
 
-def _card(card: Card, of: Mapping[str, Message]) -> dict[str, Any]:
-    one = card.found
+def _card_data(card: Card, of: Mapping[str, Message]) -> dict[str, Any]:
+    process = card.found
     return {
         "number": card.number,
-        "name": clean_text(one.name),
+        "name": clean_text(process.name),
         "state": card.state,
-        "actors": clean_text(", ".join(one.actors)),
-        "about": clean_text(", ".join(one.matters[:_ABOUT])),
-        "messages": sum(map(len, one.cases)),
-        "cases": [_case(case, of) for case in one.cases],
+        "actors": clean_text(", ".join(process.actors)),
+        "about": clean_text(", ".join(process.matters[:_ABOUT])),
+        "messages": sum(map(len, process.cases)),
+        "cases": [_case_data(case, of) for case in process.cases],
         "elements": [
-            {"label": label, "quotes": [_quote(e.document, e.quote, of) for e in node.evidence]}
-            for node in (*one.process.nodes, *one.process.flows)
-            if (label := _label(node))
+            {
+                "label": label,
+                "quotes": [_quote_data(e.document, e.quote, of) for e in node.evidence],
+            }
+            for node in (*process.process.nodes, *process.process.flows)
+            if (label := _element_label(node))
         ],
         "image": base64.b64encode(card.picture.encode("utf-8", "replace")).decode(),
     }
 
 
-def _label(node: Any) -> str:
+def _element_label(node: Any) -> str:
     """What an element is called; empty for those that show nothing of their own."""
     match node:
         case Task():
@@ -105,18 +108,18 @@ def _label(node: Any) -> str:
     return ""
 
 
-def _case(case: Sequence[str], of: Mapping[str, Message]) -> dict[str, Any]:
+def _case_data(case: Sequence[str], of: Mapping[str, Message]) -> dict[str, Any]:
     known = [of[id_] for id_ in case if id_ in of]
     days = sorted({m.date.date().isoformat() for m in known if m.date is not None})
     return {
-        "title": _cut(_title(known)),
+        "title": _cut_text(_choose_title(known)),
         "size": len(case),
         "days": " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "no date",
-        "messages": [_message(message) for message in known[:_LISTED]],
+        "messages": [_message_data(message) for message in known[:_LISTED]],
     }
 
 
-def _title(messages: Sequence[Message]) -> str:
+def _choose_title(messages: Sequence[Message]) -> str:
     """The subject that most of the messages have, as the first of them writes it; of messages
     without one the beginning of the first."""
     bare = [bare_subject(message.subject)[0] for message in messages]
@@ -127,22 +130,25 @@ def _title(messages: Sequence[Message]) -> str:
     return messages[bare.index(most)].subject
 
 
-def _quote(document: str, quote: str, of: Mapping[str, Message]) -> dict[str, str]:
+def _quote_data(document: str, quote: str, of: Mapping[str, Message]) -> dict[str, str]:
     message = of.get(document)
-    return {"text": clean_text(quote), "source": _source(message) if message is not None else ""}
+    return {
+        "text": clean_text(quote),
+        "source": _name_source(message) if message is not None else "",
+    }
 
 
-def _message(message: Message) -> dict[str, str]:
-    return {"text": _cut(f"{message.subject} {message.body}"), "source": _source(message)}
+def _message_data(message: Message) -> dict[str, str]:
+    return {"text": _cut_text(f"{message.subject} {message.body}"), "source": _name_source(message)}
 
 
-def _source(message: Message) -> str:
+def _name_source(message: Message) -> str:
     sender = message.sender.label if message.sender is not None else "unknown"
     date = f", {message.date.date().isoformat()}" if message.date is not None else ""
     subject = f": {message.subject}" if message.subject else ""
-    return _cut(f"{sender}{date}{subject}")
+    return _cut_text(f"{sender}{date}{subject}")
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     line = " ".join(clean_text(text).split())
     return line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orgflow.evaluation.charts import BarChart, Charts, counts, share
+from orgflow.evaluation.charts import BarChart, Charts, chart_counts, measure_share
 from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.evaluation.tables import csv_text
 
@@ -56,10 +56,10 @@ SEPARATELY = "each process separately"
 
 def options_for(target: TargetSpec) -> dict[str, str]:
     """The options of `WANTED` that a target has."""
-    return {k: v for k, v in WANTED.items() if _takes(target, k, v)}
+    return {k: v for k, v in WANTED.items() if _takes_option(target, k, v)}
 
 
-def _takes(target: TargetSpec, option: str, value: str) -> bool:
+def _takes_option(target: TargetSpec, option: str, value: str) -> bool:
     why_not = target.values.get(option)
     free = why_not is not None and why_not(value) is None
     return free or value in target.options.get(option, ())
@@ -91,7 +91,7 @@ class ExecutableReport:
         left_out = [r for r in self.rows if r["waits_beside"]]
         lines = [f"{'':42}{'all':>14}{'without waits beside':>24}"]
         for title, test in _FIGURES:
-            cells = (_share(rows, test) for rows in (self.rows, counted))
+            cells = (_format_share(rows, test) for rows in (self.rows, counted))
             lines.append(f"{title:42}{next(cells):>14}{next(cells):>24}")
         runs = sum(r["runs"] for r in self.rows)
         equal = sum(r["runs_equal"] for r in self.rows)
@@ -124,21 +124,21 @@ class ExecutableReport:
         counted = [r for r in self.rows if not r["waits_beside"]]
         sides = (("all", self.rows), ("without waits beside", counted))
         bars = [
-            BarChart(title, tuple(share(label, sum(map(test, rows)), len(rows))
+            BarChart(title, tuple(measure_share(label, sum(map(test, rows)), len(rows))
                                   for label, rows in sides))
             for title, test in _FIGURES
         ]  # fmt: skip
         runs = sum(r["runs"] for r in self.rows)
         equal = sum(r["runs_equal"] for r in self.rows)
-        bars.append(BarChart("runs equal to the model", (share("all", equal, runs),)))
+        bars.append(BarChart("runs equal to the model", (measure_share("all", equal, runs),)))
         reasons = Counter(reason for r in self.rows for reason in r["refused"].split("|") if reason)
         kinds = Counter(kind for r in counted for kind in r["empty"].split("|") if kind)
         return Charts(
             (
                 *bars,
-                *counts("models by status", Counter(r["status"] for r in self.rows)),
-                *counts("models refused, by reason", reasons),
-                *counts("models with empty placeholders, by element", kinds),
+                *chart_counts("models by status", Counter(r["status"] for r in self.rows)),
+                *chart_counts("models refused, by reason", reasons),
+                *chart_counts("models with empty placeholders, by element", kinds),
             )
         )
 
@@ -150,12 +150,12 @@ _FIGURES: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
 )
 
 
-def _share(rows: Sequence[dict[str, Any]], test: Callable[[dict[str, Any]], bool]) -> str:
+def _format_share(rows: Sequence[dict[str, Any]], test: Callable[[dict[str, Any]], bool]) -> str:
     number = sum(1 for row in rows if test(row))
     return f"{number} of {len(rows)} ({number / (len(rows) or 1):.0%})"
 
 
-def evaluate(
+def evaluate_folder(
     folder: Path,
     suffixes: Sequence[str],
     compiler: Compiler,
@@ -179,7 +179,7 @@ def evaluate(
             name = path.relative_to(folder).as_posix()
             if progress is not None:
                 progress(index, len(paths), name)
-            row = _row(path, compiler, runner, options, max_runs)
+            row = _evaluate_file(path, compiler, runner, options, max_runs)
             report.rows.append(row | {"model": name})
         report.complete = True
     except KeyboardInterrupt:
@@ -189,7 +189,7 @@ def evaluate(
     return report
 
 
-def _row(
+def _evaluate_file(
     path: Path,
     compiler: Compiler,
     runner: Runner,
@@ -208,24 +208,25 @@ def _row(
         more = [f"{len(named) - _SHOWN} more"] if len(named) > _SHOWN else []
         row["waits_beside"] = join_listed([*named[:_SHOWN], *more]) if named else ""
     if model is None or not compiled:
-        return row | _refused(ctx, model)
+        return row | _describe_refusal(ctx, model)
     elements = {n.id: n for scope in model.scopes() for n in scope.nodes}
-    empty = [p for _, made in compiled for p in made.source_map.parts if p.placeholder]
+    empty = [p for _, emitted in compiled for p in emitted.source_map.parts if p.placeholder]
     row["placeholders"] = len(empty)
     kinds = (elements[e].construct for p in empty for e in p.elements[:1] if e in elements)
     row["empty"] = "|".join(dict.fromkeys(kinds))
     try:
         replays = [
-            replay_model(part, made, runner, ctx, max_runs=max_runs) for part, made in compiled
+            replay_model(part, emitted, runner, ctx, max_runs=max_runs)
+            for part, emitted in compiled
         ]
     except RemoteError as error:
         if error.everywhere:
             raise
         return row | {"status": "different", "reason": str(error)}
-    return row | _replayed(replays, bool(empty))
+    return row | _describe_replays(replays, bool(empty))
 
 
-def _refused(ctx: PassContext, model: Model | None) -> dict[str, Any]:
+def _describe_refusal(ctx: PassContext, model: Model | None) -> dict[str, Any]:
     errors = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
     elements = {n.id: n for s in model.scopes() for n in s.nodes} if model is not None else {}
     reasons = (
@@ -240,14 +241,14 @@ def _refused(ctx: PassContext, model: Model | None) -> dict[str, Any]:
     }
 
 
-def _replayed(replays: Sequence[ReplayReport], empty: bool) -> dict[str, Any]:
+def _describe_replays(replays: Sequence[ReplayReport], empty: bool) -> dict[str, Any]:
     runs = [run for replay in replays for run in replay.runs]
     wrong = next((r for r in runs if r.verdict != "equal"), None)
-    found = {"runs": len(runs), "runs_equal": sum(1 for r in runs if r.verdict == "equal")}
+    columns = {"runs": len(runs), "runs_equal": sum(1 for r in runs if r.verdict == "equal")}
     if wrong is not None:
         reason = f"{wrong.verdict}: {wrong.divergence or ''}".rstrip(": ")
-        return found | {"status": "different", "reason": reason}
+        return columns | {"status": "different", "reason": reason}
     if not all(replay.runs for replay in replays):
         reason = "; ".join(text for replay in replays for text in replay.unfinished)
-        return found | {"status": "unplayed", "reason": reason}
-    return found | {"status": "open" if empty else "equal"}
+        return columns | {"status": "unplayed", "reason": reason}
+    return columns | {"status": "open" if empty else "equal"}

@@ -75,7 +75,7 @@ class Failure(Value):
     evidence: tuple[str, ...] = ()
 
 
-def limitation(target: str) -> Source:
+def limitation_source(target: str) -> Source:
     """The source of a failure for a limit of the target."""
     return f"{target}_limitation"
 
@@ -83,23 +83,30 @@ def limitation(target: str) -> Source:
 def by_message(stage: Stage, text: str, backend: Backend, construct: str | None = None) -> Failure:
     """The record for a message of the target's engine or server."""
     engines = backend.engines()
-    for one in engines.messages if engines is not None else ():
-        if one.pattern.search(text):
-            source = limitation(backend.name) if one.fault == "target" else _SOURCES[one.fault]
+    for pattern in engines.messages if engines is not None else ():
+        if pattern.pattern.search(text):
+            source = (
+                limitation_source(backend.name)
+                if pattern.fault == "target"
+                else _SOURCES[pattern.fault]
+            )
             return Failure(
                 failure_stage=stage, failure_source=source, is_fixable=True,
-                root_cause=one.cause, bpmn_construct_responsible=construct, suggested_fix=one.fix,
-                confidence=one.confidence, rule=one.rule, evidence=_lines([text]),
+                root_cause=pattern.cause, bpmn_construct_responsible=construct,
+                suggested_fix=pattern.fix, confidence=pattern.confidence, rule=pattern.rule,
+                evidence=_shorten_texts([text]),
             )  # fmt: skip
-    return unknown(stage, [text], construct)
+    return unexplained_failure(stage, [text], construct)
 
 
-def unknown(stage: Stage, evidence: Sequence[str], construct: str | None = None) -> Failure:
+def unexplained_failure(
+    stage: Stage, evidence: Sequence[str], construct: str | None = None
+) -> Failure:
     """The record if no rule applies."""
     return Failure(
         failure_stage=stage, failure_source="unknown", is_fixable=False,
         root_cause="no rule explains it", bpmn_construct_responsible=construct,
-        suggested_fix="examine the evidence", confidence="low", evidence=_lines(evidence),
+        suggested_fix="examine the evidence", confidence="low", evidence=_shorten_texts(evidence),
     )  # fmt: skip
 
 
@@ -107,51 +114,51 @@ def by_diagnostics(
     diagnostics: Iterable[Diagnostic], model: Model | None, target: str
 ) -> tuple[Failure, ...]:
     """Records of errors before any deployment, one per code and element."""
-    constructs = _constructs(model)
-    found: dict[tuple[str, str | None], Failure] = {}
+    constructs = _collect_constructs(model)
+    records: dict[tuple[str, str | None], Failure] = {}
     for d in diagnostics:
         if d.severity.value != "error":
             continue
         source: Source = "bpmn_quality"
         if d.category is Category.TARGET:
-            source = limitation(target)
+            source = limitation_source(target)
         elif d.category is Category.INTERNAL:
             source = "translation_error"
         elif d.category is Category.DEPLOY:
             source = "unknown"
-        found.setdefault(
+        records.setdefault(
             (d.code, d.element),
             Failure(
                 failure_stage="compile", failure_source=source, is_fixable=d.help is not None,
                 root_cause=d.message, bpmn_construct_responsible=constructs.get(d.element or ""),
                 suggested_fix=d.help or "none is known", rule=d.code, element=d.element,
-                evidence=_lines([d.message]),
+                evidence=_shorten_texts([d.message]),
             ),
         )  # fmt: skip
-    return tuple(found.values())
+    return tuple(records.values())
 
 
 def by_replay(model: Model, report: ReplayReport, backend: Backend) -> tuple[Failure, ...]:
     """Records of runs that do not conform to the model, one per cause; worst first."""
-    found: dict[tuple[str, str | None, str], Failure] = {}
+    records: dict[tuple[str, str | None, str], Failure] = {}
     for run in report.runs:
         if run.verdict == "equal":
             continue
-        one = _of_run(model, run, report.labels, backend)
-        found.setdefault((one.rule, one.element, one.root_cause), one)
-    for told in report.unfinished:
-        one = Failure(
+        failure = _RunExplainer(model, run, report.labels, backend).explain()
+        records.setdefault((failure.rule, failure.element, failure.root_cause), failure)
+    for unfinished in report.unfinished:
+        failure = Failure(
             failure_stage="logical", failure_source="bpmn_quality", is_fixable=True,
             root_cause="the model itself has a run that never ends",
             bpmn_construct_responsible=None, suggested_fix="see `orgflowc check`",
-            rule="model-stuck", evidence=_lines([told]),
+            rule="model-stuck", evidence=_shorten_texts([unfinished]),
         )  # fmt: skip
-        found.setdefault((one.rule, None, told), one)
+        records.setdefault((failure.rule, None, unfinished), failure)
     if not report.runs and not report.unfinished:
-        one = unknown("logical", ["the model has no run"])
-        found[one.rule, None, ""] = one
+        failure = unexplained_failure("logical", ["the model has no run"])
+        records[failure.rule, None, ""] = failure
     order = {"blocking": 0, "degraded": 1, "cosmetic": 2}
-    return tuple(sorted(found.values(), key=lambda one: order[one.severity]))
+    return tuple(sorted(records.values(), key=lambda failure: order[failure.severity]))
 
 
 def _closed_branch(process: Process, run: RunReport) -> str | None:
@@ -171,153 +178,217 @@ def _closed_branch(process: Process, run: RunReport) -> str | None:
     return None
 
 
-def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backend) -> Failure:
-    process = next(p for p in model.processes if p.id == run.process)
-    constructs = _constructs(model)
-    evidence = [run.divergence or run.verdict]
-    if run.error:
-        evidence.insert(0, run.error)
-    last = run.elements[-1] if run.elements else None
+class _RunExplainer:
+    """Explains a run that does not conform: one rule a method, in the order of `_RULES`."""
 
-    def record(
-        rule: str, source: Source, cause: str, fix: str, element: str | None, *,
+    def __init__(
+        self, model: Model, run: RunReport, labels: dict[str, str], backend: Backend
+    ) -> None:
+        self.run, self.labels, self.backend = run, labels, backend
+        self.process = next(p for p in model.processes if p.id == run.process)
+        self.constructs = _collect_constructs(model)
+        self.evidence = [text for text in (run.error, run.divergence or run.verdict) if text]
+        self.last = run.elements[-1] if run.elements else None
+        self.ends_with_error = run.run.outcome == "error"
+
+    def explain(self) -> Failure:
+        """The record of the first rule that applies."""
+        for rule in self._RULES:
+            failure = rule(self)
+            if failure is not None:
+                return failure
+        return unexplained_failure("logical", self.evidence, self.constructs.get(self.last or ""))
+
+    def _record(
+        self, rule: str, source: Source, cause: str, fix: str, element: str | None, *,
         severity: Severity = "blocking", confidence: Confidence = "medium",
     ) -> Failure:  # fmt: skip
         return Failure(
             failure_stage="logical", failure_source=source, is_fixable=True, root_cause=cause,
-            bpmn_construct_responsible=constructs.get(element or ""), suggested_fix=fix,
+            bpmn_construct_responsible=self.constructs.get(element or ""), suggested_fix=fix,
             severity=severity, confidence=confidence, rule=rule, element=element,
-            evidence=_lines(evidence),
+            evidence=_shorten_texts(self.evidence),
         )  # fmt: skip
 
-    def name(element: str) -> str:
-        return f"`{labels.get(element, element)}`"
+    def _name(self, element: str) -> str:
+        return f"`{self.labels.get(element, element)}`"
 
-    if run.verdict == "unplayable":
-        closed = _closed_branch(process, run)
+    def _explain_unplayable(self) -> Failure | None:
+        if self.run.verdict != "unplayable":
+            return None
+        closed = _closed_branch(self.process, self.run)
         if closed is not None:
-            return record(
-                "unplayable", "bpmn_quality", f"no data takes this branch of {name(closed)}",
+            return self._record(
+                "unplayable", "bpmn_quality", f"no data takes this branch of {self._name(closed)}",
                 "check its conditions: the other branches cover all values", closed,
                 severity="degraded", confidence="high",
             )  # fmt: skip
-        return record(
+        return self._record(
             "unplayable", "translation_error",
             "in the compiled form, one value decides several of these branches, and no value "
             "takes all of them",
             "set the variables of their conditions in a step between the decisions", None,
             severity="degraded",
         )  # fmt: skip
-    if run.verdict == "stub":
-        named = name(run.stub) if run.stub is not None else "an element"
-        return record(
-            "stub", limitation(backend.name),
-            f"the run reached {named}, which orgflow does not support on {backend.name} yet; a "
+
+    def _explain_stub(self) -> Failure | None:
+        run, target = self.run, self.backend.name
+        if run.verdict != "stub":
+            return None
+        named = self._name(run.stub) if run.stub is not None else "an element"
+        return self._record(
+            "stub", limitation_source(target),
+            f"the run reached {named}, which orgflow does not support on {target} yet; a "
             "stub replaces it",
             "replace the stub, or change the model", run.stub, confidence="high",
         ).replace(failure_stage="compile")  # fmt: skip
-    wanted = run.run.outcome == "error"
-    if run.status == "limit":
-        return record(
+
+    def _explain_limit(self) -> Failure | None:
+        if self.run.status != "limit":
+            return None
+        return self._record(
             "endless", "translation_error",
-            f"the run went on around {name(last) if last else 'nothing'} and was stopped by a "
-            "limit",
-            "check for connections that lead back", last,
+            f"the run went on around {self._name(self.last) if self.last else 'nothing'} and was "
+            "stopped by a limit",
+            "check for connections that lead back", self.last,
         )  # fmt: skip
-    if run.status != "success" and not (wanted and run.status == "error"):
-        text = run.error or f"the run ended with {run.status}"
-        found = by_message("execution", text, backend, constructs.get(last or ""))
-        return found.replace(element=last, evidence=_lines(evidence))
-    same = not run.missing and not run.surplus
-    if run.ran is not None:
-        gateway = _choice_before(process, run.ran)
-        if same:
-            return record(
-                "other-order", limitation(backend.name),
-                f"{name(run.ran)} ran earlier or later than the model allows",
-                f"check the positions of the nodes: {backend.name} runs from top to bottom",
-                run.ran,
-                severity="degraded",
-            )  # fmt: skip
-        if gateway is not None and run.missing:
-            return record(
-                "wrong-branch", "translation_error",
-                f"{name(gateway.id)} took the branch to {name(run.ran)}, but the run does not",
-                "check the conditions of the gateway's node", gateway.id,
-            )  # fmt: skip
-        if run.surplus:
-            join = _join_before(process, run.ran)
-            return record(
-                "ran-again", "translation_error",
-                f"{name(run.ran)} ran more often than the model allows",
-                "check whether the join before it waits for all branches",
-                join.id if join is not None else run.ran,
-            )  # fmt: skip
-        if run.missing and constructs.get(run.ran) in ("gateway.parallel", "gateway.inclusive"):
-            return record(
+
+    def _explain_status(self) -> Failure | None:
+        status = self.run.status
+        if status == "success" or (self.ends_with_error and status == "error"):
+            return None
+        text = self.run.error or f"the run ended with {status}"
+        failure = by_message("execution", text, self.backend, self.constructs.get(self.last or ""))
+        return failure.replace(element=self.last, evidence=_shorten_texts(self.evidence))
+
+    def _explain_order(self) -> Failure | None:
+        run, target = self.run, self.backend.name
+        if run.ran is None or run.missing or run.surplus:
+            return None
+        return self._record(
+            "other-order", limitation_source(target),
+            f"{self._name(run.ran)} ran earlier or later than the model allows",
+            f"check the positions of the nodes: {target} runs from top to bottom", run.ran,
+            severity="degraded",
+        )  # fmt: skip
+
+    def _explain_branch(self) -> Failure | None:
+        run = self.run
+        if run.ran is None or not run.missing:
+            return None
+        gateway = _choice_before(self.process, run.ran)
+        if gateway is None:
+            return None
+        return self._record(
+            "wrong-branch", "translation_error",
+            f"{self._name(gateway.id)} took the branch to {self._name(run.ran)}, but the run "
+            "does not",
+            "check the conditions of the gateway's node", gateway.id,
+        )  # fmt: skip
+
+    def _explain_surplus(self) -> Failure | None:
+        run = self.run
+        if run.ran is None or not run.surplus:
+            return None
+        join = _join_before(self.process, run.ran)
+        return self._record(
+            "ran-again", "translation_error",
+            f"{self._name(run.ran)} ran more often than the model allows",
+            "check whether the join before it waits for all branches",
+            join.id if join is not None else run.ran,
+        )  # fmt: skip
+
+    def _explain_other_step(self) -> Failure | None:
+        run = self.run
+        if run.ran is None or not run.missing:
+            return None
+        if self.constructs.get(run.ran) in ("gateway.parallel", "gateway.inclusive"):
+            return self._record(
                 "starved-join", "translation_error",
-                f"the join {name(run.ran)} ran without all its branches, and nothing after it ran",
+                f"the join {self._name(run.ran)} ran without all its branches, and nothing after "
+                "it ran",
                 "check the inputs of its Merge node: one of them receives nothing", run.ran,
             )  # fmt: skip
-        if run.missing:
-            return record(
-                "skipped", "translation_error",
-                f"{name(run.ran)} ran instead of `{run.missing[0]}`",
-                "check the connections between the two", run.ran,
-            )  # fmt: skip
-    if run.missing:
-        first = next((n.id for n in _tasks(process) if n.label == run.missing[0]), None)
-        join = _join_before(process, first) if first is not None else None
+        return self._record(
+            "skipped", "translation_error",
+            f"{self._name(run.ran)} ran instead of `{run.missing[0]}`",
+            "check the connections between the two", run.ran,
+        )  # fmt: skip
+
+    def _explain_missing(self) -> Failure | None:
+        run = self.run
+        if not run.missing:
+            return None
+        first = next((n.id for n in _list_tasks(self.process) if n.label == run.missing[0]), None)
+        join = _join_before(self.process, first) if first is not None else None
         if join is not None:
-            return record(
+            return self._record(
                 "starved-join", "translation_error",
-                f"nothing ran after the join {name(join.id)}, and the run ended with status "
+                f"nothing ran after the join {self._name(join.id)}, and the run ended with status "
                 "success",
                 "check the inputs of its Merge node: one of them receives nothing", join.id,
             )  # fmt: skip
-        return record(
+        return self._record(
             "ended-early", "translation_error",
             f"the run ended before `{run.missing[0]}`",
-            "check the connections after the last executed node", first or last,
+            "check the connections after the last executed node", first or self.last,
         )  # fmt: skip
-    if wanted and run.status == "success":
-        return record(
-            "no-error", "translation_error", "the run should end with an error, but ended with "
-                "status success",
-            "check the node of the error end event", last,
+
+    def _explain_success(self) -> Failure | None:
+        if not self.ends_with_error or self.run.status != "success":
+            return None
+        return self._record(
+            "no-error", "translation_error",
+            "the run should end with an error, but ended with status success",
+            "check the node of the error end event", self.last,
         )  # fmt: skip
-    if run.ran is None and same and run.unended:
-        return record(
+
+    def _explain_end(self) -> Failure | None:
+        run = self.run
+        if run.ran is not None or run.surplus or not run.unended:
+            return None
+        return self._record(
             "no-end", "translation_error",
-            f"every task ran, but nothing after {name(last) if last else 'the start'}",
-            "check the connection to the end event", last, severity="degraded",
+            "every task ran, but nothing after "
+            f"{self._name(self.last) if self.last else 'the start'}",
+            "check the connection to the end event", self.last, severity="degraded",
         )  # fmt: skip
-    return unknown("logical", evidence, constructs.get(last or ""))
+
+    _RULES = (
+        _explain_unplayable, _explain_stub, _explain_limit, _explain_status, _explain_order,
+        _explain_branch, _explain_surplus, _explain_other_step, _explain_missing,
+        _explain_success, _explain_end,
+    )  # fmt: skip
 
 
-def _constructs(model: Model | None) -> dict[str, str]:
+def _collect_constructs(model: Model | None) -> dict[str, str]:
     if model is None:
         return {}
     return {node.id: node.construct for node in ModelIndex(model).nodes.values()}
 
 
-def _tasks(process: Process) -> list[Task]:
+def _list_tasks(process: Process) -> list[Task]:
     return [n for scope in process.scopes() for n in scope.nodes if isinstance(n, Task)]
 
 
 def _choice_before(process: Process, element: str) -> Gateway | None:
     """The deciding gateway that an element stands right behind."""
-    return _gateway(process, element, lambda gateway, flows: gateway.gateway_kind != "parallel"
+    return _find_gateway(process, element, lambda gateway, flows: gateway.gateway_kind != "parallel"
                     and sum(f.source == gateway.id for f in flows) > 1)  # fmt: skip
 
 
 def _join_before(process: Process, element: str) -> Gateway | None:
     """The synchronising gateway with several ways in that an element stands right behind."""
-    return _gateway(process, element, lambda gateway, flows: gateway.gateway_kind != "exclusive"
-                    and sum(f.target == gateway.id for f in flows) > 1)  # fmt: skip
+    return _find_gateway(
+        process,
+        element,
+        lambda gateway, flows: (
+            gateway.gateway_kind != "exclusive" and sum(f.target == gateway.id for f in flows) > 1
+        ),
+    )
 
 
-def _gateway(process: Process, element: str, fits: _Fits) -> Gateway | None:
+def _find_gateway(process: Process, element: str, fits: _Fits) -> Gateway | None:
     for scope in process.scopes():
         nodes = {node.id: node for node in scope.nodes}
         seen: set[str] = set()
@@ -335,6 +406,6 @@ def _gateway(process: Process, element: str, fits: _Fits) -> Gateway | None:
     return None
 
 
-def _lines(texts: Iterable[str]) -> tuple[str, ...]:
-    found = [" ".join(text.split())[:_LONGEST] for text in texts if text]
-    return tuple(found[:_EVIDENCE])
+def _shorten_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    lines = [" ".join(text.split())[:_LONGEST] for text in texts if text]
+    return tuple(lines[:_EVIDENCE])

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.model_client.usage import Expected, estimate_tokens
 from orgflow.agents.prompting import render_prompt, visible_text
-from orgflow.evaluation.failures import Confidence, Failure, Severity, limitation
+from orgflow.evaluation.failures import Confidence, Failure, Severity, limitation_source
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import one_line
@@ -28,7 +28,7 @@ _ANSWER = 120
 """Tokens of a record, for estimates: its fields and two sentences."""
 
 
-def diagnosed(
+def diagnose_failures(
     failures: Sequence[Failure],
     model: Model,
     target: str,
@@ -41,21 +41,21 @@ def diagnosed(
     most. Raises `ServiceError` and `Cancelled` like `ModelClient.ask`; an exhausted budget leaves
     the rest unchanged.
     """
-    found = list(failures)
-    asked = [n for n, one in enumerate(found) if is_unexplained(one)][:MOST]
+    records = list(failures)
+    asked = [n for n, failure in enumerate(records) if is_unexplained(failure)][:MOST]
     try:
         for number in asked:
-            found[number] = _record(found[number], model, target, client, cancellation)
+            records[number] = _ask_record(records[number], model, target, client, cancellation)
     except OverBudget:
         pass  # what was asked before is paid and kept
-    return tuple(found)
+    return tuple(records)
 
 
 def expected_diagnosis(failures: Sequence[Failure], model: Model, target: str) -> Expected:
     """The approximate usage of `diagnosed` if every first answer is usable."""
     index = ModelIndex(model)
-    asked = [one for one in failures if is_unexplained(one)][:MOST]
-    prompts = [_prompt(one, index, target, "") for one in asked]
+    asked = [failure for failure in failures if is_unexplained(failure)][:MOST]
+    prompts = [_write_prompt(failure, index, target, "") for failure in asked]
     return Expected(len(asked), estimate_tokens(prompts), len(asked) * _ANSWER, len(asked) * TRIES)
 
 
@@ -64,17 +64,17 @@ def is_unexplained(failure: Failure) -> bool:
     return failure.failure_source == "unknown" and failure.rule == "none"
 
 
-def _record(
+def _ask_record(
     failure: Failure, model: Model, target: str, client: ModelClient, cancellation: Cancellation
 ) -> Failure:
     index = ModelIndex(model)
     fault = ""
     for _ in range(TRIES):
         cancellation.check()
-        prompt = _prompt(failure, index, target, fault)
-        reply = client.ask([{"role": "user", "content": prompt}], schema=_schema(target))
+        prompt = _write_prompt(failure, index, target, fault)
+        reply = client.ask([{"role": "user", "content": prompt}], schema=_answer_schema(target))
         try:
-            return _read(read_json(reply.text).value, failure, index, target)
+            return _read_record(read_json(reply.text).value, failure, index, target)
         except UnreadableAnswer as error:
             fault = f"it {error}"
         except _Unusable as error:
@@ -82,14 +82,14 @@ def _record(
     return failure
 
 
-def _prompt(failure: Failure, index: ModelIndex, target: str, fault: str) -> str:
+def _write_prompt(failure: Failure, index: ModelIndex, target: str, fault: str) -> str:
     known = [f"it ended at: {failure.failure_stage}", *failure.evidence]
     if failure.element is not None:
         known.append(f"it ended at the step: {one_line(index.label(failure.element))}")
     steps = [f"{node.id} = {one_line(node.label)}" for node in index.nodes.values()][:_STEPS]
     return render_prompt(
         "feedback", known="\n".join(known), steps="\n".join(steps), target=target,
-        limitation=limitation(target), fault=fault,
+        limitation=limitation_source(target), fault=fault,
     )  # fmt: skip
 
 
@@ -97,9 +97,9 @@ class _Unusable(ValueError):
     """An answer that is no record; the message says why."""
 
 
-def _schema(target: str) -> dict[str, Any]:
+def _answer_schema(target: str) -> dict[str, Any]:
     properties: dict[str, Any] = {
-        "failure_source": {"enum": _sources(target)},
+        "failure_source": {"enum": _list_sources(target)},
         "root_cause": {"type": "string"},
         "suggested_fix": {"type": "string"},
         "is_fixable": {"type": "boolean"},
@@ -113,16 +113,16 @@ def _schema(target: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _sources(target: str) -> list[str]:
-    return ["bpmn_quality", "translation_error", limitation(target), "unknown"]
+def _list_sources(target: str) -> list[str]:
+    return ["bpmn_quality", "translation_error", limitation_source(target), "unknown"]
 
 
-def _read(answer: Any, failure: Failure, index: ModelIndex, target: str) -> Failure:
+def _read_record(answer: Any, failure: Failure, index: ModelIndex, target: str) -> Failure:
     """The record in an answer. Raises `_Unusable`."""
     if not isinstance(answer, dict):
         raise _Unusable("it is not an object")
     for name, allowed in (
-        ("failure_source", _sources(target)), ("severity", get_args(Severity)),
+        ("failure_source", _list_sources(target)), ("severity", get_args(Severity)),
         ("confidence", get_args(Confidence)), ("is_fixable", (True, False)),
     ):  # fmt: skip
         if answer.get(name) not in allowed or isinstance(answer.get(name), int) is not (
@@ -168,12 +168,12 @@ def read_failures(text: str) -> tuple[Failure, ...]:
 def feedback_of(failures: Iterable[Failure]) -> Mapping[str, tuple[str, ...]]:
     """The failures that can be fixed, by element, as `orgflow.agents.feedback` passes them to
     agents."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in failures:
-        if one.failure_stage == "none":
+    records: dict[str, tuple[str, ...]] = {}
+    for failure in failures:
+        if failure.failure_stage == "none":
             continue
-        said = one.root_cause if not is_unexplained(one) else "; ".join(one.evidence)
-        fix = f"; {one.suggested_fix}" if one.is_fixable else ""
-        key = one.element or ""
-        found[key] = (*found.get(key, ()), f"{said}{fix}")
-    return found
+        cause = failure.root_cause if not is_unexplained(failure) else "; ".join(failure.evidence)
+        fix = f"; {failure.suggested_fix}" if failure.is_fixable else ""
+        key = failure.element or ""
+        records[key] = (*records.get(key, ()), f"{cause}{fix}")
+    return records

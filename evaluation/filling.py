@@ -70,14 +70,17 @@ def read_truth(text: str) -> dict[str, Filling]:
         data = json.loads(text)
         return {
             str(task): Filling(
-                str(one["operation"]),
+                str(filling["operation"]),
                 {
-                    **_flat(one.get("parameters", {})),
-                    **{f"in:{n}": _plain(t) for n, t in one.get("inputs", {}).items()},
-                    **{f"out:{n}": _plain(t) for n, t in one.get("outputs", {}).items()},
+                    **_flatten_parameters(filling.get("parameters", {})),
+                    **{f"in:{n}": _normalise_text(t) for n, t in filling.get("inputs", {}).items()},
+                    **{
+                        f"out:{n}": _normalise_text(t)
+                        for n, t in filling.get("outputs", {}).items()
+                    },
                 },
             )
-            for task, one in data.items()
+            for task, filling in data.items()
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TruthError(f"it has an unexpected form: {error!r}") from None
@@ -95,32 +98,32 @@ def filling_of(task: Task, ignored: Sequence[str] = ("resource", "operation")) -
     given = {name: value for name, value in values.items() if name not in (*ignored, *blank)}
     # A place that is found by an id counts by the id.
     inputs = {i.name.removesuffix(".value"): i.text for i in worker.inputs if i.text.strip()}
-    constants = {n: v for n, v in _flat(given).items() if n not in inputs}
+    constants = {n: v for n, v in _flatten_parameters(given).items() if n not in inputs}
     return Filling(
         ":".join((kind, *chosen)),
         {
             **constants,
-            **{f"in:{n}": _plain(t) for n, t in inputs.items()},
-            **{f"out:{o.name}": _plain(o.text) for o in worker.outputs},
+            **{f"in:{n}": _normalise_text(t) for n, t in inputs.items()},
+            **{f"out:{o.name}": _normalise_text(o.text) for o in worker.outputs},
         },
     )
 
 
-def _flat(values: Any, before: str = "") -> dict[str, Any]:
+def _flatten_parameters(values: Any, before: str = "") -> dict[str, Any]:
     """Nested parameters by their paths; what is found by an id counts as the id."""
-    found: dict[str, Any] = {}
+    paths: dict[str, Any] = {}
     for name, value in values.items():
         path = f"{before}{name}"
         if isinstance(value, dict) and value.get("__rl"):
-            found[path] = value.get("value")
+            paths[path] = value.get("value")
         elif isinstance(value, dict):
-            found |= _flat(value, f"{path}.")
+            paths |= _flatten_parameters(value, f"{path}.")
         else:
-            found[path] = value
-    return found
+            paths[path] = value
+    return paths
 
 
-def _plain(text: str) -> str:
+def _normalise_text(text: str) -> str:
     return " ".join(text.removeprefix("=").split())
 
 
@@ -145,13 +148,13 @@ class FillingScores(NamedTuple):
         return self.arranged and self.right == self.parameters
 
 
-def _tasks(model: Model) -> dict[str, Task]:
+def _tasks_by_id(model: Model) -> dict[str, Task]:
     return {n.id: n for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
 
 
 def check_tasks(model: Model, truth: Mapping[str, Filling]) -> None:
     """Raises `TruthError` for a task that the model does not have."""
-    tasks = _tasks(model)
+    tasks = _tasks_by_id(model)
     unknown = [id for id in truth if id not in tasks]
     if unknown:
         known = ", ".join(f"`{id}`" for id in list(tasks)[:12]) or "none"
@@ -162,14 +165,14 @@ def score_filling(model: Model, truth: Mapping[str, Filling]) -> FillingScores:
     """Compare a filled model with the truth about its tasks. Raises `TruthError` for a task that
     the model does not have."""
     check_tasks(model, truth)
-    tasks = _tasks(model)
+    tasks = _tasks_by_id(model)
     filled = operations = parameters = right = 0
     for id, wanted in truth.items():
-        found = filling_of(tasks[id])
-        filled += found is not None
-        fits = found is not None and found.operation == wanted.operation
+        paths = filling_of(tasks[id])
+        filled += paths is not None
+        fits = paths is not None and paths.operation == wanted.operation
         operations += fits
-        given = found.parameters if found is not None and fits else {}
+        given = paths.parameters if paths is not None and fits else {}
         names = {*wanted.parameters, *given}
         parameters += len(names)
         both = wanted.parameters.keys() & given.keys()
@@ -199,10 +202,10 @@ class FillingReport:
         """The values in the order of `MEASURES`; `None` without anything to compare."""
         rows = self.rows
         return (
-            _share(sum(r["exact"] for r in rows), len(rows)),
-            _share(sum(r["arranged"] for r in rows), len(rows)),
-            _share(sum(r["right"] for r in rows), sum(r["parameters"] for r in rows)),
-            _share(sum(r["operations"] for r in rows), sum(r["tasks"] for r in rows)),
+            _compute_share(sum(r["exact"] for r in rows), len(rows)),
+            _compute_share(sum(r["arranged"] for r in rows), len(rows)),
+            _compute_share(sum(r["right"] for r in rows), sum(r["parameters"] for r in rows)),
+            _compute_share(sum(r["operations"] for r in rows), sum(r["tasks"] for r in rows)),
         )
 
     def summary(self) -> str:
@@ -229,17 +232,17 @@ class FillingReport:
         return by_name((row["model"], bool(row["exact"])) for row in self.rows)
 
 
-def _share(count: int, of: int) -> float | None:
+def _compute_share(count: int, of: int) -> float | None:
     return count / of if of else None
 
 
-def cases(folder: Path) -> Iterator[tuple[Path, dict[str, Filling]]]:
+def list_cases(folder: Path) -> Iterator[tuple[Path, dict[str, Filling]]]:
     """Models with the truth about them. Raises `FileNotFoundError` if there is none, and
     `TruthError` with the name of a file."""
-    found = sorted(folder.rglob(f"*{TRUTH}"))
-    if not found:
+    paths = sorted(folder.rglob(f"*{TRUTH}"))
+    if not paths:
         raise FileNotFoundError(f"{folder} has no file *{TRUTH}")
-    for path in found:
+    for path in paths:
         stem = path.name.removesuffix(TRUTH)
         beside = sorted(p for p in path.parent.glob(f"{stem}.*") if p != path and p.is_file())
         if not beside:
@@ -266,12 +269,12 @@ def evaluate_filling(
     Raises `FileNotFoundError` and `TruthError` as `cases`.
     """
     report = FillingReport(agent, samples)
-    todo = [(path, truth, n) for path, truth in cases(folder) for n in range(samples)]
+    todo = [(path, truth, n) for path, truth in list_cases(folder) for n in range(samples)]
     try:
         for number, (path, truth, sample) in enumerate(todo):
             progress(number, len(todo), path.name)
             filled = fill(path)
-            nothing = sum(len(one.parameters) for one in truth.values())
+            nothing = sum(len(filling.parameters) for filling in truth.values())
             scores = FillingScores(len(truth), 0, 0, nothing, 0)
             if filled is not None:
                 try:

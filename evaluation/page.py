@@ -180,21 +180,22 @@ def render_page(page: Page) -> str:
     sheet = environment.get_template("page.css.j2").render(page=page, numbers=numbers)
     sheet = (sheet + screen).replace("</", "<\\/")
     pictures = [
-        markupsafe.Markup(_bare(p)) for p in (page.overview, *(run.picture for run in page.runs))
+        markupsafe.Markup(_strip_style(p))
+        for p in (page.overview, *(run.picture for run in page.runs))
     ]
     return environment.get_template("page.html.j2").render(
         page=page,
         pictures=pictures,
         sheet=markupsafe.Markup(sheet),
-        policy=f"default-src 'none'; style-src '{_hash(sheet)}'; base-uri 'none'; "
+        policy=f"default-src 'none'; style-src '{_hash_sheet(sheet)}'; base-uri 'none'; "
         "form-action 'none'",
-        severities=_severities(page.findings),
+        severities=_group_findings(page.findings),
     )
 
 
-def numbered(steps: Sequence[Fired]) -> tuple[Fired, ...]:
+def number_steps(steps: Sequence[Fired]) -> tuple[Fired, ...]:
     """The steps with their numbers; of a long run, its beginning, its end, and the faults."""
-    found: list[Fired] = []
+    numbered: list[Fired] = []
     left_out = 0
     for number, step in enumerate(steps, 1):
         kept = number <= _FIRST_STEPS or number > len(steps) - _LAST_STEPS
@@ -202,10 +203,10 @@ def numbered(steps: Sequence[Fired]) -> tuple[Fired, ...]:
             left_out += 1
             continue
         if left_out:
-            found.append(Fired("", note=f"{left_out} more", kind="gap", number=number - 1))
+            numbered.append(Fired("", note=f"{left_out} more", kind="gap", number=number - 1))
             left_out = 0
-        found.append(step._replace(number=number))
-    return tuple(found)
+        numbered.append(step._replace(number=number))
+    return tuple(numbered)
 
 
 def clean_text(text: str) -> str:
@@ -217,17 +218,17 @@ def _is_markup(value: object) -> bool:
     return hasattr(value, "__html__")
 
 
-def _bare(picture: str) -> str:
+def _strip_style(picture: str) -> str:
     """A picture without its style sheet, which stands in the page once."""
     return picture.replace(f"<style>{style_sheet('auto')}</style>\n", "", 1)
 
 
-def _hash(sheet: str) -> str:
+def _hash_sheet(sheet: str) -> str:
     """What a content security policy knows a style sheet by."""
     return "sha256-" + base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
 
 
-def _severities(findings: tuple[Finding, ...]) -> Mapping[str, tuple[Finding, ...]]:
+def _group_findings(findings: tuple[Finding, ...]) -> Mapping[str, tuple[Finding, ...]]:
     order = ("error", "warning", "info")
-    found = {name: tuple(f for f in findings if f.severity == name) for name in order}
-    return {name: rows for name, rows in found.items() if rows}
+    groups = {name: tuple(f for f in findings if f.severity == name) for name in order}
+    return {name: rows for name, rows in groups.items() if rows}

@@ -96,7 +96,7 @@ class Canvas:
         self.index = ModelIndex(model)
         self._labels = {pool.id: pool.label for pool in model.pools}
         for graph in graphs:
-            self._labels.update({n.id: _label(n, graph) for n in graph.nodes.values()})
+            self._labels.update({n.id: _node_label(n, graph) for n in graph.nodes.values()})
         for message in model.message_flows:
             ends = f"{self.label(message.source)} → {self.label(message.target)}"
             self._labels[message.id] = one_line(message.name) or ends
@@ -126,7 +126,7 @@ class Canvas:
         return [
             (node, out)
             for node in self.elements.values()
-            if len(out := self.index.flows_out(node.id)) > 1 and _chooses(node, out)
+            if len(out := self.index.flows_out(node.id)) > 1 and _has_choice(node, out)
         ]
 
     def taken(self, steps: Iterable[Step], ran: Iterable[str], places: Iterable[str]) -> set[str]:
@@ -224,34 +224,34 @@ class Canvas:
         self, diagnostics: Iterable[Diagnostic]
     ) -> tuple[dict[str, str], dict[str, list[str]]]:
         """Errors and warnings by element: the highest severity, and the messages."""
-        found: dict[str, str] = {}
+        nodes: dict[str, str] = {}
         words: dict[str, list[str]] = {}
         for d in diagnostics:
             severity = d.severity.value
             if d.element is None or severity == "info":
                 continue
             words.setdefault(d.element, []).append(f"{d.code}: {d.message}")
-            if found.get(d.element) != "error":
-                found[d.element] = severity
-        return found, words
+            if nodes.get(d.element) != "error":
+                nodes[d.element] = severity
+        return nodes, words
 
 
 def _in_order(graph: ControlFlow) -> list[Node]:
     """The nodes as a reader meets them: from the starts on, breadth first."""
-    found: dict[str, Node] = {}
+    nodes: dict[str, Node] = {}
     first = [n for n in graph.nodes if not graph.into[n]]
     for begin in (*first, *graph.nodes):
-        work = [] if begin in found else [begin]
-        found.setdefault(begin, graph.nodes[begin])
+        work = [] if begin in nodes else [begin]
+        nodes.setdefault(begin, graph.nodes[begin])
         for node in work:
             for arc in graph.out[node]:
-                if arc.target not in found:
-                    found[arc.target] = graph.nodes[arc.target]
+                if arc.target not in nodes:
+                    nodes[arc.target] = graph.nodes[arc.target]
                     work.append(arc.target)
-    return list(found.values())
+    return list(nodes.values())
 
 
-def _label(node: Node, graph: ControlFlow) -> str:
+def _node_label(node: Node, graph: ControlFlow) -> str:
     if one_line(node.name) or not isinstance(node, Gateway):
         return one_line(node.name) or node.label
     out = graph.flows_out(node.id)
@@ -273,7 +273,7 @@ def visit_counts(steps: Iterable[Step]) -> Counter[str]:
     return Counter(s.element for s in steps if s.taken)
 
 
-def _chooses(node: Node, out: Sequence[Flow]) -> bool:
+def _has_choice(node: Node, out: Sequence[Flow]) -> bool:
     match node:
         case Gateway():
             return node.gateway_kind != "parallel"

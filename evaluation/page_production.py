@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orgflow.evaluation.page import Fired, Page, Shown, Verdict, numbered
+from orgflow.evaluation.page import Fired, Page, Shown, Verdict, number_steps
 from orgflow.evaluation.page_model import Canvas, NodeTable, flow_counts, visit_counts
-from orgflow.evaluation.page_runs import branches_taken, page_title, records
+from orgflow.evaluation.page_runs import branches_taken, list_records, page_title
 from orgflow.evaluation.production import Edited, Judged, ProductionReport, ran_elements
 from orgflow.evaluation.wording import choices_line
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
+from orgflow_ir.plugins.executions import SeenNode
 
 MOST_WAYS = 60
 """Maximum number of paths with their own picture."""
@@ -35,30 +36,32 @@ class Way(NamedTuple):
     members: tuple[Judged, ...]
 
 
-def ways(report: ProductionReport) -> tuple[Way, ...]:
+def group_executions(report: ProductionReport) -> tuple[Way, ...]:
     """Executions by behaviour: worst first, then the most frequent ones."""
     groups: dict[tuple[object, ...], list[Judged]] = {}
-    for one in report.executions:
-        o = one.observed
+    for judged in report.executions:
+        o = judged.observed
         nodes = tuple((n.node, n.status) for n in o.nodes)
-        key = (o.process, one.verdict, one.said, nodes, one.steps)
-        groups.setdefault(key, []).append(one)
+        key = (o.process, judged.verdict, judged.reason, nodes, judged.steps)
+        groups.setdefault(key, []).append(judged)
     order = list(RESULTS)
-    found = [
-        Way(members[0], tuple(sorted(members, key=lambda j: _number(j.observed.id))))
+    kinds = [
+        Way(members[0], tuple(sorted(members, key=lambda j: _identity_key(j.observed.id))))
         for members in groups.values()
     ]
     return tuple(
         sorted(
-            found,
+            kinds,
             key=lambda w: (
-                order.index(w.judged.verdict), -len(w.members), _number(w.members[0].observed.id),
+                order.index(w.judged.verdict),
+                -len(w.members),
+                _identity_key(w.members[0].observed.id),
             ),
         )
-    )  # fmt: skip
+    )
 
 
-def _number(identity: str) -> tuple[int, str]:
+def _identity_key(identity: str) -> tuple[int, str]:
     return (int(identity) if identity.isdecimal() else 0, identity)
 
 
@@ -84,18 +87,20 @@ def production_page(
     taken: set[str] = set()
     visits: Counter[str] = Counter()
     left_at: dict[str, Counter[str]] = {}
-    for one in report.executions:
-        ran = ran_elements(one.observed)
-        taken |= canvas.taken(one.steps, ran, one.places)
-        visits += visit_counts(one.steps)
-        for element, severity in where(one).items():
+    for judged in report.executions:
+        ran = ran_elements(judged.observed)
+        taken |= canvas.taken(judged.steps, ran, judged.places)
+        visits += visit_counts(judged.steps)
+        for element, severity in mark_elements(judged).items():
             if severity == "error" or element not in highlights:
                 highlights[element] = severity
-            left_at.setdefault(element, Counter())[one.said] += 1
-    for element, said in left_at.items():
-        words.setdefault(element, []).extend(f"{n} × {text}" for text, n in said.most_common(5))
-    found = ways(report)
-    shown = [_shown(canvas, number, one) for number, one in enumerate(found[:MOST_WAYS], 1)]
+            left_at.setdefault(element, Counter())[judged.reason] += 1
+    for element, what in left_at.items():
+        words.setdefault(element, []).extend(f"{n} × {text}" for text, n in what.most_common(5))
+    groups = group_executions(report)
+    shown = [
+        _show_way(canvas, number, judged) for number, judged in enumerate(groups[:MOST_WAYS], 1)
+    ]
     verdict, headline = headline_of(report)
     flows, executed = report.flows, report.elements
     return Page(
@@ -103,16 +108,16 @@ def production_page(
         subtitle=f"Executions {source}, replayed on the model",
         verdict=verdict,
         headline=headline,
-        figures=_figures(report, found),
+        figures=_list_figures(report, groups),
         overview=canvas.picture(taken, highlights, canvas.counts(executed, flows), words),
         width=canvas.width,
         runs=tuple(shown),
         many=True,
-        records=records(report.failures, canvas),
+        records=list_records(report.failures, canvas),
         findings=canvas.findings(diagnostics),
         elements=canvas.element_rows(executed),
         branches=canvas.branch_rows(flows, visits),
-        lists=_lists(report, found),
+        lists=_list_sections(report, groups),
     )
 
 
@@ -126,36 +131,36 @@ def headline_of(report: ProductionReport) -> tuple[Verdict, str]:
         many = f"All {total} executions conform" if total > 1 else "The execution conforms"
         return "ok", f"{many} to the model."
     parts = [f"{equal} of {total} executions conform to the model"]
-    for verdict, said in (
+    for verdict, text in (
         ("different", "left the model"), ("failed", "failed"), ("unfinished", "are not over"),
         ("partial", "were partial tests"),
     ):  # fmt: skip
         count = report.count(verdict)
         if count:
-            one = {"are not over": "is not over", "were partial tests": "was a partial test"}
-            parts.append(f"{count} {one.get(said, said) if count == 1 else said}")
+            judged = {"are not over": "is not over", "were partial tests": "was a partial test"}
+            parts.append(f"{count} {judged.get(text, text) if count == 1 else text}")
     worst = next(v for v in RESULTS if report.count(v))
     return RESULTS[worst][0], f"{'; '.join(parts)}."
 
 
-def _figures(report: ProductionReport, found: Sequence[Way]) -> tuple[tuple[str, str], ...]:
+def _list_figures(report: ProductionReport, groups: Sequence[Way]) -> tuple[tuple[str, str], ...]:
     return (
         ("Executions", str(len(report.executions))),
         ("Conform to the model", str(report.count("equal"))),
         ("Left the model", str(report.count("different"))),
         ("Failed", str(report.count("failed"))),
         ("Not over", str(report.count("unfinished"))),
-        ("Different ways", str(len(found))),
+        ("Different ways", str(len(groups))),
     )
 
 
-def _lists(
-    report: ProductionReport, found: Sequence[Way]
+def _list_sections(
+    report: ProductionReport, groups: Sequence[Way]
 ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     edited: list[str] = []
-    for one in report.edited:
-        edited += edited_lines(one)
-    more = found[MOST_WAYS:]
+    for judged in report.edited:
+        edited += edited_lines(judged)
+    more = groups[MOST_WAYS:]
     left = sum(len(w.members) for w in more)
     return (
         (
@@ -177,81 +182,80 @@ def _lists(
     )
 
 
-def edited_lines(one: Edited) -> list[str]:
+def edited_lines(judged: Edited) -> list[str]:
     """The differences between a workflow and the compiled one, one per line."""
     return [
-        *(f"`{name}` has no element in the model" for name in one.unknown),
-        *(f"`{label}` no longer has a node in `{one.workflow}`" for label in one.missing),
-        *(f"`{label}` is switched off" for label in one.disabled),
-        *one.rewired,
-        *one.changed,
+        *(f"`{name}` has no element in the model" for name in judged.unknown),
+        *(f"`{label}` no longer has a node in `{judged.workflow}`" for label in judged.missing),
+        *(f"`{label}` is switched off" for label in judged.disabled),
+        *judged.rewired,
+        *judged.changed,
     ]
 
 
-def where(one: Judged) -> dict[str, str]:
+def mark_elements(judged: Judged) -> dict[str, str]:
     """Elements at which an execution left the model or failed (`error`), and those where the model
     expected it to continue, or where it waits (`warning`)."""
-    if one.verdict == "different":
-        if one.ran is not None:
-            return dict.fromkeys(one.places, "warning") | {one.ran: "error"}
-        return dict.fromkeys(one.places, "error")
-    if one.verdict == "failed" and one.observed.failed:
-        return {one.observed.failed: "error"}
-    if one.verdict == "unfinished" and one.observed.failed:
-        return {one.observed.failed: "warning"}
+    if judged.verdict == "different":
+        if judged.ran is not None:
+            return dict.fromkeys(judged.places, "warning") | {judged.ran: "error"}
+        return dict.fromkeys(judged.places, "error")
+    if judged.verdict == "failed" and judged.observed.failed:
+        return {judged.observed.failed: "error"}
+    if judged.verdict == "unfinished" and judged.observed.failed:
+        return {judged.observed.failed: "warning"}
     return {}
 
 
-def _shown(canvas: Canvas, number: int, found: Way) -> Shown:
-    one = found.judged
-    verdict, result = RESULTS[one.verdict]
-    executed = Counter(ran_elements(one.observed))
-    highlights = where(one)
-    said = one.said
+def _show_way(canvas: Canvas, number: int, groups: Way) -> Shown:
+    judged = groups.judged
+    verdict, result = RESULTS[judged.verdict]
+    executed = Counter(ran_elements(judged.observed))
+    highlights = mark_elements(judged)
+    text = judged.reason
     facts = []
-    if one.strange:
-        facts.append(("Unknown nodes", ", ".join(f"`{name}`" for name in one.strange)))
-    if one.free:
-        labels = ", ".join(f"`{canvas.label(e)}`" for e in one.free)
+    if judged.strange:
+        facts.append(("Unknown nodes", ", ".join(f"`{name}`" for name in judged.strange)))
+    if judged.free:
+        labels = ", ".join(f"`{canvas.label(e)}`" for e in judged.free)
         facts.append(("Not recorded by a node; the matching branch is assumed", labels))
     picture = canvas.picture(
-        canvas.taken(one.steps, executed, one.places),
+        canvas.taken(judged.steps, executed, judged.places),
         highlights,
         canvas.again(executed),
-        dict.fromkeys(highlights, (said,)),
+        dict.fromkeys(highlights, (text,)),
     )
     return Shown(
         name=f"Way {number}",
         verdict=verdict,
         result=result,
-        way=choices(canvas, one),
+        way=describe_choices(canvas, judged),
         picture=picture,
-        times=len(found.members),
+        times=len(groups.members),
         facts=tuple(facts),
-        wrong=(said[:1].upper() + said[1:],) if said else (),
-        steps=numbered(_fired(canvas, one)),
+        wrong=(text[:1].upper() + text[1:],) if text else (),
+        steps=number_steps(_list_fired(canvas, judged)),
         members=tuple(
             (m.observed.id, m.observed.began[:19].replace("T", " "), m.observed.status)
-            for m in found.members
+            for m in groups.members
         ),
     )
 
 
-def choices(canvas: Canvas, one: Judged) -> str:
+def describe_choices(canvas: Canvas, judged: Judged) -> str:
     """The choices of an execution, in one line."""
     choosing = {node.id for node, _ in canvas.choosing()}
-    taken = ((s.element, s.taken) for s in one.steps if s.element in choosing and s.taken)
+    taken = ((s.element, s.taken) for s in judged.steps if s.element in choosing and s.taken)
     return choices_line(taken, canvas.label)
 
 
-def _fired(canvas: Canvas, one: Judged) -> tuple[Fired, ...]:
-    branches = branches_taken(canvas, one.steps)
+def _list_fired(canvas: Canvas, judged: Judged) -> tuple[Fired, ...]:
+    branches = branches_taken(canvas, judged.steps)
     seen: Counter[str] = Counter()
     place = 0
-    found = []
-    last = len(one.observed.nodes) - 1
-    for at, node in enumerate(one.observed.nodes):
-        label = canvas.label(node.element) if node.element else ""
+    steps = []
+    last = len(judged.observed.nodes) - 1
+    for at, node in enumerate(judged.observed.nodes):
         note, kind = "", "step" if node.stands else "helper"
         if node.element is None:
             note, kind = "has no element in the model", "unknown"
@@ -260,17 +264,25 @@ def _fired(canvas: Canvas, one: Judged) -> tuple[Fired, ...]:
             if seen[node.element] < len(visits):
                 note, kind = visits[seen[node.element]], "choice"
             seen[node.element] += 1
-            if place < len(one.observed.elements) and one.observed.elements[place] == node.element:
-                if place == one.at:
+            if (
+                place < len(judged.observed.elements)
+                and judged.observed.elements[place] == node.element
+            ):
+                if place == judged.at:
                     note, kind = "not allowed here", "wrong"
                 place += 1
-        if node.status == "error" or (one.verdict == "failed" and at == last):
+        if node.status == "error" or (judged.verdict == "failed" and at == last):
             note, kind = "failed", "failed"
-        elif one.verdict == "unfinished" and at == last:
+        elif judged.verdict == "unfinished" and at == last:
             note = "here it stands"
-        shown = label if node.stands and label != node.node else ""
-        found.append(Fired(node.node, shown, note, kind))
-    return tuple(found)
+        steps.append(Fired(node.node, _label_of(canvas, node), note, kind))
+    return tuple(steps)
+
+
+def _label_of(canvas: Canvas, node: SeenNode) -> str:
+    """The label of the element that a node stands for; empty if it is the node's name."""
+    label = canvas.label(node.element) if node.element and node.stands else ""
+    return label if label != node.node else ""
 
 
 def flow_lines(canvas: Canvas, report: ProductionReport) -> list[tuple[str, str, int, int]]:

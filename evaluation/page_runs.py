@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from orgflow.evaluation.failures import Failure
-from orgflow.evaluation.page import Fired, Page, Shown, Verdict, numbered
+from orgflow.evaluation.page import Fired, Page, Shown, Verdict, number_steps
 from orgflow.evaluation.page_model import Canvas, NodeTable, flow_counts, visit_counts
 from orgflow.evaluation.replay import ReplayReport, RunReport
 from orgflow.evaluation.wording import choices_line
@@ -44,7 +44,7 @@ def replay_page(
     diagnostics = [d for d in diagnostics if d.suppressed is None]
     highlights, words = canvas.marked(diagnostics)
     runs = report.runs if report is not None else ()
-    shown = tuple(_shown(canvas, number, run) for number, run in enumerate(runs, 1))
+    shown = tuple(_show_run(canvas, number, run) for number, run in enumerate(runs, 1))
     executed: Counter[str] = Counter()
     flows: Counter[str] = Counter()
     visits: Counter[str] = Counter()
@@ -54,11 +54,11 @@ def replay_page(
         flows += flow_counts(run.steps)
         visits += visit_counts(run.steps)
         taken |= canvas.taken(run.steps, run.elements, run.places)
-        for element, severity in where(run, nodes).items():
+        for element, severity in mark_elements(run, nodes).items():
             if severity == "error" or element not in highlights:
                 highlights[element] = severity
             words.setdefault(element, []).append(run.divergence or run.verdict)
-    verdict, headline = _headline(report, diagnostics)
+    verdict, headline = _write_headline(report, diagnostics)
     return Page(
         title=page_title(model),
         subtitle=f"Runs of the model on {engine}, compared with the model"
@@ -66,18 +66,18 @@ def replay_page(
         else "The model was not run",
         verdict=verdict,
         headline=headline,
-        figures=_figures(report, diagnostics),
+        figures=_list_figures(report, diagnostics),
         overview=canvas.picture(
             taken, highlights, canvas.counts(executed, flows),
             {e: tuple(dict.fromkeys(lines)) for e, lines in words.items()},
         ),
         width=canvas.width,
         runs=shown,
-        records=records(failures, canvas),
+        records=list_records(failures, canvas),
         findings=canvas.findings(diagnostics),
         elements=canvas.element_rows(executed) if nodes or runs else (),
         branches=canvas.branch_rows(flows, visits),
-        lists=_lists(report),
+        lists=_list_sections(report),
     )  # fmt: skip
 
 
@@ -87,13 +87,13 @@ def page_title(model: Model) -> str:
     return next((name for name in named if name), "Process")
 
 
-def _headline(
+def _write_headline(
     report: ReplayReport | None, diagnostics: Sequence[Diagnostic]
 ) -> tuple[Verdict, str]:
     errors = sum(d.severity.value == "error" for d in diagnostics)
     if report is None:
-        said = f"{errors} error{'s' if errors != 1 else ''}" if errors else "an error"
-        return "different", f"The model was not run: the checks found {said}."
+        text = f"{errors} error{'s' if errors != 1 else ''}" if errors else "an error"
+        return "different", f"The model was not run: the checks found {text}."
     total = len(report.runs)
     equal = sum(r.verdict == "equal" for r in report.runs)
     if not total:
@@ -107,29 +107,29 @@ def _headline(
         return "open", f"{stubbed} of {total} runs stopped at a stub{rest}"
     worse = total - equal - stubbed
     if stubbed:
-        said = f"{worse} of {total} runs do not conform, {stubbed} stopped at a stub."
-        return "different", said
+        text = f"{worse} of {total} runs do not conform, {stubbed} stopped at a stub."
+        return "different", text
     return "different", f"{worse} of {total} runs do not conform to the model."
 
 
-def _figures(
+def _list_figures(
     report: ReplayReport | None, diagnostics: Sequence[Diagnostic]
 ) -> tuple[tuple[str, str], ...]:
     count = Counter(d.severity.value for d in diagnostics)
-    found = (("Errors", str(count["error"])), ("Warnings", str(count["warning"])))
+    rows = (("Errors", str(count["error"])), ("Warnings", str(count["warning"])))
     if report is None:
-        return found
+        return rows
     equal = sum(r.verdict == "equal" for r in report.runs)
     covered, total = report.flows
     return (
         ("Conform to the model", f"{equal} of {len(report.runs)}"),
         ("Mean F1", f"{report.f1:.3f}"),
         ("Flows covered", f"{covered} of {total}"),
-        *found,
+        *rows,
     )
 
 
-def _lists(report: ReplayReport | None) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+def _list_sections(report: ReplayReport | None) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     if report is None:
         return ()
     return (
@@ -152,63 +152,65 @@ def _lists(report: ReplayReport | None) -> tuple[tuple[str, str, tuple[str, ...]
     )
 
 
-def records(failures: Iterable[Failure], canvas: Canvas) -> tuple[tuple[tuple[str, str], ...], ...]:
+def list_records(
+    failures: Iterable[Failure], canvas: Canvas
+) -> tuple[tuple[tuple[str, str], ...], ...]:
     """Typed failures as rows: the cause first."""
-    found = []
-    for one in failures:
+    tables = []
+    for failure in failures:
         rows = [
-            ("Cause", one.root_cause[:1].upper() + one.root_cause[1:]),
-            ("What to do", one.suggested_fix),
-            ("Element", f"`{canvas.label(one.element)}`" if one.element else ""),
-            ("Construct", one.bpmn_construct_responsible or ""),
-            ("Stage", one.failure_stage),
-            ("Whose fault", one.failure_source.replace("_", " ")),
-            ("Severity", one.severity),
-            ("Confidence", one.confidence),
-            ("Evidence", "\n".join(one.evidence)),
+            ("Cause", failure.root_cause[:1].upper() + failure.root_cause[1:]),
+            ("What to do", failure.suggested_fix),
+            ("Element", f"`{canvas.label(failure.element)}`" if failure.element else ""),
+            ("Construct", failure.bpmn_construct_responsible or ""),
+            ("Stage", failure.failure_stage),
+            ("Whose fault", failure.failure_source.replace("_", " ")),
+            ("Severity", failure.severity),
+            ("Confidence", failure.confidence),
+            ("Evidence", "\n".join(failure.evidence)),
         ]
-        found.append(tuple((name, value) for name, value in rows if value))
-    return tuple(found)
+        tables.append(tuple((name, value) for name, value in rows if value))
+    return tuple(tables)
 
 
-def where(run: RunReport, nodes: NodeTable) -> dict[str, str]:
+def mark_elements(run: RunReport, nodes: NodeTable) -> dict[str, str]:
     """Elements at which a run left the model: `error` at the place itself, `warning` where the
     model expected it to continue."""
     if run.verdict == "equal":
         return {}
     if run.stub is not None:
         return {run.stub: "warning"}
-    found: dict[str, str] = {}
+    marks: dict[str, str] = {}
     if run.ran is not None:
-        found = dict.fromkeys(run.places, "warning") | {run.ran: "error"}
+        marks = dict.fromkeys(run.places, "warning") | {run.ran: "error"}
     elif run.status == "error" and run.executed:
         last = nodes.of_node.get((run.process, run.executed[-1]))
         at = last.element if last is not None else next(iter(run.elements[-1:]), "")
-        found = {at: "error"}
+        marks = {at: "error"}
     elif run.places:
-        found = dict.fromkeys(run.places, "error")
+        marks = dict.fromkeys(run.places, "error")
     elif run.surplus:
-        found = dict.fromkeys(run.surplus, "error")
+        marks = dict.fromkeys(run.surplus, "error")
     elif run.elements:
-        found = {run.elements[-1]: "error"}
-    return found
+        marks = {run.elements[-1]: "error"}
+    return marks
 
 
-def _shown(canvas: Canvas, number: int, run: RunReport) -> Shown:
+def _show_run(canvas: Canvas, number: int, run: RunReport) -> Shown:
     executed = Counter(run.elements)
     verdict, result = _RESULTS[run.verdict]
     if run.status == "error" and run.verdict == "different":
         verdict, result = "failed", "failed"
-    highlights = where(run, canvas.nodes)
-    said = run.divergence or "different"
+    highlights = mark_elements(run, canvas.nodes)
+    text = run.divergence or "different"
     facts = [
         ("Precision", f"{run.precision:.2f}"), ("Recall", f"{run.recall:.2f}"),
         ("F1", f"{run.f1:.2f}"), ("Ends", run.run.outcome),
     ]  # fmt: skip
     if run.missing:
         facts.append(("Did not run", ", ".join(f"`{name}`" for name in run.missing)))
-    wrong = [said[:1].upper() + said[1:]] if run.verdict != "equal" else []
-    if run.error and run.error not in said:
+    wrong = [text[:1].upper() + text[1:]] if run.verdict != "equal" else []
+    if run.error and run.error not in text:
         wrong.append(f"The engine said: {run.error}")
     return Shown(
         name=f"Run {number}",
@@ -217,20 +219,21 @@ def _shown(canvas: Canvas, number: int, run: RunReport) -> Shown:
         way=choices_line(run.run.choices, canvas.label),
         picture=canvas.picture(
             canvas.taken(run.steps, run.elements, run.places), highlights, canvas.again(executed),
-            dict.fromkeys(highlights, (said,)),
+            dict.fromkeys(highlights, (text,)),
         ),
         facts=tuple(facts),
         wrong=tuple(wrong),
-        steps=numbered(fired(canvas, run)),
+        steps=number_steps(list_fired(canvas, run)),
     )  # fmt: skip
 
 
-def fired(canvas: Canvas, run: RunReport) -> tuple[Fired, ...]:
+def list_fired(canvas: Canvas, run: RunReport) -> tuple[Fired, ...]:
     """The executed steps, in order, with the branch of each choice."""
     branches = branches_taken(canvas, run.steps)
     seen: Counter[str] = Counter()
+    failed = run.status == "error" and run.verdict != "equal"
     allowed = sum(s.element == run.ran and s.action in ("fire", "open") for s in run.steps)
-    found = []
+    steps = []
     for at, name in enumerate(run.executed):
         info = canvas.nodes.of_node.get((run.process, name))
         element, stands = (info.element, info.stands) if info is not None else ("", True)
@@ -242,19 +245,19 @@ def fired(canvas: Canvas, run: RunReport) -> tuple[Fired, ...]:
             if element == run.ran and seen[element] == allowed:
                 note, kind = "not allowed here", "wrong"
             seen[element] += 1
-        if run.status == "error" and run.verdict != "equal" and at == len(run.executed) - 1:
+        if failed and at == len(run.executed) - 1:
             note, kind = ("stub", "helper") if run.stub is not None else ("failed", "failed")
-        label = canvas.label(element) if element else ""
-        found.append(Fired(name, label if stands and label != name else "", note, kind))
-    return tuple(found)
+        label = canvas.label(element) if element and stands else ""
+        steps.append(Fired(name, label if label != name else "", note, kind))
+    return tuple(steps)
 
 
 def branches_taken(canvas: Canvas, steps: Iterable[Step]) -> dict[str, list[str]]:
     """The branches of each choosing element, visit by visit."""
     choosing = {node.id for node, _ in canvas.choosing()}
-    found: dict[str, list[str]] = {}
+    rows: dict[str, list[str]] = {}
     for step in steps:
         if step.element in choosing and step.taken:
             taken = " + ".join(map(canvas.label, step.taken))
-            found.setdefault(step.element, []).append(taken)
-    return found
+            rows.setdefault(step.element, []).append(taken)
+    return rows

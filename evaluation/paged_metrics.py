@@ -18,7 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from orgflow.agents.text.bleu import bleu_score
-from orgflow.evaluation.text_metrics import assign, f1, steps_of
+from orgflow.evaluation.text_metrics import assign_pairs, compute_f1, steps_of
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Gateway, Model, Scope
@@ -57,9 +57,9 @@ class _Graph:
         self.flows: list[_Edge] = []
         self.constraints: list[_Edge] = []
         for scope in model.scopes():
-            self._scope(scope)
+            self._add_scope(scope)
 
-    def _scope(self, scope: Scope) -> None:
+    def _add_scope(self, scope: Scope) -> None:
         graph = ControlFlow(scope)
         actions = self.texts["action"]
         for node in scope.nodes:
@@ -71,10 +71,15 @@ class _Graph:
         kept = {*actions, *self.gateways, *self.ends} & set(graph.nodes)
         for id in graph.nodes:
             if id in kept:
-                self.flows += _edges(graph, id, kept)
+                self.flows += _list_edges(graph, id, kept)
             if id in self.gateways:
-                near = (_nearest(arcs, id, actions) for arcs in (graph.successors, before))
+                near = (_find_nearest(arcs, id, actions) for arcs in (graph.successors, before))
                 self.beside[id] = set(chain.from_iterable(near))
+        self._add_constraints(scope)
+
+    def _add_constraints(self, scope: Scope) -> None:
+        """Data and notes of actions."""
+        actions = self.texts["action"]
         names = {d.id: d.name for d in scope.data_objects if d.name}
         notes = {a.id: a.text for a in scope.artifacts if a.text}
         links = [(f.source, f.target) for f in scope.data_flows]
@@ -87,23 +92,23 @@ class _Graph:
                         self.constraints.append(_Edge(constraint, action))
 
 
-def _edges(graph: ControlFlow, source: str, kept: set[str]) -> Iterable[_Edge]:
+def _list_edges(graph: ControlFlow, source: str, kept: set[str]) -> Iterable[_Edge]:
     """What follows an element with only events between, each with the first words on the way."""
     todo = [(a.target, a.flow.name if a.flow is not None else "") for a in graph.out[source]]
     seen: set[str] = set()
     while todo:
-        node, said = todo.pop()
+        node, words = todo.pop()
         if node in kept:
-            yield _Edge(source, node, said)
+            yield _Edge(source, node, words)
         elif node not in seen:
             seen.add(node)
             for arc in graph.out[node]:
-                todo.append((arc.target, said or (arc.flow.name if arc.flow is not None else "")))
+                todo.append((arc.target, words or (arc.flow.name if arc.flow is not None else "")))
 
 
-def _nearest(arcs: Mapping[str, Iterable[str]], start: str, wanted: Iterable[str]) -> set[str]:
+def _find_nearest(arcs: Mapping[str, Iterable[str]], start: str, wanted: Iterable[str]) -> set[str]:
     """The nearest wanted nodes on each way from a node."""
-    found: set[str] = set()
+    reached: set[str] = set()
     seen = {start}
     todo = list(arcs[start])
     while todo:
@@ -112,10 +117,10 @@ def _nearest(arcs: Mapping[str, Iterable[str]], start: str, wanted: Iterable[str
             continue
         seen.add(node)
         if node in wanted:
-            found.add(node)
+            reached.add(node)
         else:
             todo.extend(arcs[node])
-    return found
+    return reached
 
 
 def paged_scores(draft: Model, truth: Model, alike: Likeness) -> dict[str, float | None]:
@@ -126,14 +131,16 @@ def paged_scores(draft: Model, truth: Model, alike: Likeness) -> dict[str, float
     scores: dict[str, float | None] = {}
     matched: dict[str, str] = {}
     for part in PARTS[:4]:
-        pairs = _matched(mine.texts[part], true.texts[part], alike)
-        scores[part] = _f1(len(pairs), len(mine.texts[part]), len(true.texts[part]))
+        pairs = _match_texts(mine.texts[part], true.texts[part], alike)
+        scores[part] = _compute_f1(len(pairs), len(mine.texts[part]), len(true.texts[part]))
         matched |= pairs if part != "actor" else {}
-    found = _gateways(mine, true, matched)
+    reached = _match_gateways(mine, true, matched)
     for name in _KINDS.values():
-        right = sum(mine.gateways[id] == name for id in found)
-        scores[name] = _f1(right, *(_count(g.gateways.values(), name) for g in (mine, true)))
-    matched |= found
+        right = sum(mine.gateways[id] == name for id in reached)
+        scores[name] = _compute_f1(
+            right, *(_count_equal(g.gateways.values(), name) for g in (mine, true))
+        )
+    matched |= reached
     conditions = any(edge.condition for edge in true.flows)
     here, there = mine.flows, true.flows
     if not conditions:
@@ -141,10 +148,10 @@ def paged_scores(draft: Model, truth: Model, alike: Likeness) -> dict[str, float
     for name, wanted in (("sequence", False), ("condition", True)):
         drafted = [edge for edge in here if bool(edge.condition) is wanted]
         expected = [edge for edge in there if bool(edge.condition) is wanted]
-        right = _right(drafted, expected, matched, mine.ends, true.ends, alike)
-        scores[name] = _f1(right, len(drafted), len(expected))
-    right = _right(mine.constraints, true.constraints, matched, {}, {}, alike)
-    scores["constraint"] = _f1(right, len(mine.constraints), len(true.constraints))
+        right = _count_right_edges(drafted, expected, matched, mine.ends, true.ends, alike)
+        scores[name] = _compute_f1(right, len(drafted), len(expected))
+    right = _count_right_edges(mine.constraints, true.constraints, matched, {}, {}, alike)
+    scores["constraint"] = _compute_f1(right, len(mine.constraints), len(true.constraints))
     for part in ("actor", "data", "note"):
         if not true.texts[part]:
             scores[part] = None
@@ -153,25 +160,27 @@ def paged_scores(draft: Model, truth: Model, alike: Likeness) -> dict[str, float
     return {part: scores[part] for part in PARTS}
 
 
-def _f1(both: int, mine: int, true: int) -> float | None:
-    return f1(both, mine, true) if mine + true else None
+def _compute_f1(both: int, mine: int, true: int) -> float | None:
+    return compute_f1(both, mine, true) if mine + true else None
 
 
-def _count(values: Iterable[str], wanted: str) -> int:
+def _count_equal(values: Iterable[str], wanted: str) -> int:
     return sum(value == wanted for value in values)
 
 
-def _matched(mine: Mapping[str, str], true: Mapping[str, str], alike: Likeness) -> dict[str, str]:
+def _match_texts(
+    mine: Mapping[str, str], true: Mapping[str, str], alike: Likeness
+) -> dict[str, str]:
     """The best matching of texts, one to one: the id of the true one by the id of mine."""
     if not mine or not true:
         return {}
     rows = alike(list(mine.values()), list(true.values()))
     known = [[value if value >= LIKE else 0.0 for value in row] for row in rows]
     ids, wanted = list(mine), list(true)
-    return {ids[i]: wanted[j] for i, j in assign(known) if known[i][j] > 0}
+    return {ids[i]: wanted[j] for i, j in assign_pairs(known) if known[i][j] > 0}
 
 
-def _gateways(mine: _Graph, true: _Graph, matched: Mapping[str, str]) -> dict[str, str]:
+def _match_gateways(mine: _Graph, true: _Graph, matched: Mapping[str, str]) -> dict[str, str]:
     """Gateways of one kind beside steps that are matched; those with most of them go together."""
     if not mine.gateways or not true.gateways:
         return {}
@@ -184,10 +193,10 @@ def _gateways(mine: _Graph, true: _Graph, matched: Mapping[str, str]) -> dict[st
         for a in mine.gateways
     ]  # fmt: skip
     ids, wanted = list(mine.gateways), list(true.gateways)
-    return {ids[i]: wanted[j] for i, j in assign(rows) if rows[i][j] > 0}
+    return {ids[i]: wanted[j] for i, j in assign_pairs(rows) if rows[i][j] > 0}
 
 
-def _right(
+def _count_right_edges(
     mine: Sequence[_Edge], true: Sequence[_Edge], matched: Mapping[str, str],
     my_ends: Mapping[str, str], true_ends: Mapping[str, str], alike: Likeness,
 ) -> int:  # fmt: skip

@@ -21,15 +21,19 @@ def pass_at_k(samples: int, passed: int, k: int) -> float:
 
 def by_name(outcomes: Iterable[tuple[str, bool]]) -> dict[str, list[bool]]:
     """The outcomes of several samples by name."""
-    found: dict[str, list[bool]] = {}
+    by_model: dict[str, list[bool]] = {}
     for name, passed in outcomes:
-        found.setdefault(name, []).append(passed)
-    return found
+        by_model.setdefault(name, []).append(passed)
+    return by_model
 
 
 def mean_pass_at_k(outcomes: Mapping[str, Sequence[bool]], k: int) -> float | None:
     """The mean over all items with that many samples, `None` without any."""
-    shares = [pass_at_k(len(one), sum(one), k) for one in outcomes.values() if len(one) >= k]
+    shares = [
+        pass_at_k(len(results), sum(results), k)
+        for results in outcomes.values()
+        if len(results) >= k
+    ]
     return sum(shares) / len(shares) if shares else None
 
 

@@ -14,8 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orgflow.evaluation.charts import Bar, BarChart, Charts, counts, share
-from orgflow.evaluation.failures import Failure, by_diagnostics, by_message, by_replay, unknown
+from orgflow.evaluation.charts import Bar, BarChart, Charts, chart_counts, measure_share
+from orgflow.evaluation.failures import (
+    Failure,
+    by_diagnostics,
+    by_message,
+    by_replay,
+    unexplained_failure,
+)
 from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.evaluation.tables import csv_text
 
@@ -79,7 +85,7 @@ class PmoReport:
 
     def charts(self) -> Charts:
         """The figures as charts."""
-        return _charts(self.rows)
+        return _build_charts(self.rows)
 
     def summary(self) -> str:
         """The figures with the published ones, and every model that did not pass with its
@@ -89,7 +95,7 @@ class PmoReport:
         ]
         for name in dict.fromkeys(r["format"] for r in self.rows):
             rows = [r for r in self.rows if r["format"] == name]
-            lines += _figures(name, rows)
+            lines += _format_figures(name, rows)
         same = [r for r in self.rows if r["same_as_bpmn"] != ""]
         if same:
             equal = sum(1 for r in same if r["same_as_bpmn"] is True)
@@ -107,20 +113,22 @@ class PmoReport:
         return "\n".join(lines) + "\n"
 
 
-def _charts(rows: Sequence[dict[str, Any]]) -> Charts:
+def _build_charts(rows: Sequence[dict[str, Any]]) -> Charts:
     """The shares of each format beside the published ones, and the codes of refusals."""
     passed, f1, runs, flows = [], [], [], []
     for name in dict.fromkeys(r["format"] for r in rows):
         own = [r for r in rows if r["format"] == name]
         played = [r for r in own if r["runs"]]
-        passed.append(share(name, sum(r["pipeline_status"] == "pass" for r in own), len(own)))
+        passed.append(
+            measure_share(name, sum(r["pipeline_status"] == "pass" for r in own), len(own))
+        )
         mean = sum(r["f1"] for r in played) / len(played) if played else 0.0
         f1.append(Bar(name, mean, f"{mean:.3f}"))
         equal, all_runs = sum(r["runs_equal"] for r in own), sum(r["runs"] for r in own)
-        runs.append(share(name, equal, all_runs))
+        runs.append(measure_share(name, equal, all_runs))
         covered = sum(r["flows_covered"] for r in played)
-        flows.append(share(name, covered, sum(r["flows_total"] for r in played)))
-    passed.append(share("published", *PUBLISHED_PASS, published=True))
+        flows.append(measure_share(name, covered, sum(r["flows_total"] for r in played)))
+    passed.append(measure_share("published", *PUBLISHED_PASS, published=True))
     f1.append(Bar("published", PUBLISHED_F1, f"{PUBLISHED_F1:.3f}", published=True))
     codes = Counter(
         code for r in rows if r["pipeline_status"] != "pass" for code in r["codes"].split() or ["-"]
@@ -131,12 +139,12 @@ def _charts(rows: Sequence[dict[str, Any]]) -> Charts:
             BarChart("mean F1 over models that ran", tuple(f1)),
             BarChart("runs equal to the model", tuple(runs)),
             BarChart("flows covered", tuple(flows)),
-            *counts("not passed, by code", codes),
+            *chart_counts("not passed, by code", codes),
         )
     )
 
 
-def _figures(name: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _format_figures(name: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     passed = [r for r in rows if r["pipeline_status"] == "pass"]
     played = [r for r in rows if r["runs"]]
     runs = sum(r["runs"] for r in rows)
@@ -157,7 +165,7 @@ def _figures(name: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield f"{'  replay, s in total':34}{f'{replay / 1000:.1f}':>16}{'-':>14}"
 
 
-def evaluate(
+def evaluate_corpus(
     folder: Path,
     compiler: Compiler,
     backend: Backend,
@@ -175,10 +183,10 @@ def evaluate(
     """
     jobs: list[tuple[str, Path]] = []
     for name in formats:
-        found = sorted((folder / name).glob(f"*{SUFFIXES[name]}"))
-        if not found:
+        paths = sorted((folder / name).glob(f"*{SUFFIXES[name]}"))
+        if not paths:
             raise FileNotFoundError(f"no *{SUFFIXES[name]} in {folder / name}")
-        jobs += [(name, path) for path in found]
+        jobs += [(name, path) for path in paths]
     report = PmoReport()
     first: dict[str, tuple[str, ...]] = {}
     try:
@@ -186,7 +194,7 @@ def evaluate(
             if progress is not None:
                 progress(index, len(jobs), f"{name} {path.stem}")
             most = max_runs if isinstance(max_runs, int) else max_runs[name]
-            report.rows.append(_row(name, path, compiler, backend, runner, first, most))
+            report.rows.append(_evaluate_file(name, path, compiler, backend, runner, first, most))
         report.complete = True
     except KeyboardInterrupt:
         return report
@@ -195,7 +203,7 @@ def evaluate(
     return report
 
 
-def _row(
+def _evaluate_file(
     name: str,
     path: Path,
     compiler: Compiler,
@@ -209,7 +217,7 @@ def _row(
     model, compiled = compiler(path, name, ctx)
     compile_ms = (time.perf_counter() - started) * 1000
     row: dict[str, Any] = dict.fromkeys(COLUMNS, "")
-    row |= _sizes(model)
+    row |= _count_sizes(model)
     row |= {
         "model_id": f"pmo-{path.stem}",
         "format": name,
@@ -228,18 +236,18 @@ def _row(
     errors = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
     if compiled is None:
         failures = by_diagnostics(errors, model, backend.name) or (
-            unknown("compile", ["no reason was given"]),
+            unexplained_failure("compile", ["no reason was given"]),
         )
         return (
             row
-            | _failed(failures[0])
+            | _failure_columns(failures[0])
             | {
                 "pipeline_status": "regen_fail",
                 "codes": " ".join(sorted({d.code for d in errors})),
                 "reason": errors[0].message if errors else "no reason was given",
             }
         )
-    shape = tuple(backend.shape(one) for one in compiled.emitted.artifacts)
+    shape = tuple(backend.shape(artifact) for artifact in compiled.emitted.artifacts)
     if name == "bpmn":
         first[path.stem] = shape
     elif path.stem in first:
@@ -251,12 +259,12 @@ def _row(
         if error.everywhere:
             raise
         failure = by_message(error.stage, str(error), backend)
-        return row | _failed(failure) | {"pipeline_status": "fail", "reason": str(error)}
+        return row | _failure_columns(failure) | {"pipeline_status": "fail", "reason": str(error)}
     took = round((time.perf_counter() - started) * 1000, 1)
-    return row | _replayed(compiled.model, replay, backend) | {"replay_ms": took}
+    return row | _replay_columns(compiled.model, replay, backend) | {"replay_ms": took}
 
 
-def _failed(failure: Failure) -> dict[str, Any]:
+def _failure_columns(failure: Failure) -> dict[str, Any]:
     """The columns of a typed failure."""
     return {
         "failure_stage": failure.failure_stage,
@@ -272,10 +280,10 @@ def _failed(failure: Failure) -> dict[str, Any]:
     }
 
 
-def _replayed(model: Model, replay: ReplayReport, backend: Backend) -> dict[str, Any]:
+def _replay_columns(model: Model, replay: ReplayReport, backend: Backend) -> dict[str, Any]:
     wrong = next((r for r in replay.runs if r.verdict != "equal"), None)
     failures = () if replay.ok else by_replay(model, replay, backend)
-    return (_failed(failures[0]) if failures else {"failure_stage": "none"}) | {
+    return (_failure_columns(failures[0]) if failures else {"failure_stage": "none"}) | {
         "pipeline_status": "pass" if replay.ok else "fail",
         "f1": round(replay.f1, 4),
         "missing_nodes": "|".join(dict.fromkeys(n for r in replay.runs for n in r.missing)),
@@ -287,7 +295,7 @@ def _replayed(model: Model, replay: ReplayReport, backend: Backend) -> dict[str,
     }
 
 
-def _sizes(model: Model | None) -> dict[str, int]:
+def _count_sizes(model: Model | None) -> dict[str, int]:
     nodes = [n for s in model.scopes() for n in s.nodes] if model else []
     flows = sum(len(s.flows) for s in model.scopes()) if model else 0
     return {

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from orgflow.evaluation.failures import Failure, by_message, unknown
+from orgflow.evaluation.failures import Failure, by_message, unexplained_failure
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.replay import FollowResult, follow_execution
@@ -60,7 +60,7 @@ class Judged(NamedTuple):
     places: tuple[str, ...] = ()
     ran: str | None = None
     at: int | None = None
-    said: str = ""
+    reason: str = ""
     free: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
     edited: bool = False
@@ -120,8 +120,8 @@ class ProductionReport:
             "elements": dict(sorted(self.elements.items())),
             "flows": dict(sorted(self.flows.items())),
             "unread": list(self.unread),
-            "edited": [one._asdict() for one in self.edited],
-            "failures": [to_data(one) for one in self.failures],
+            "edited": [judged._asdict() for judged in self.edited],
+            "failures": [to_data(judged) for judged in self.failures],
             "executions": [
                 {
                     "id": j.observed.id,
@@ -130,7 +130,7 @@ class ProductionReport:
                     "mode": j.observed.mode,
                     "started": j.observed.began,
                     "verdict": j.verdict,
-                    "deviation": j.said or None,
+                    "deviation": j.reason or None,
                     "element": j.ran,
                     "error": j.observed.error,
                     "executed": [n.node for n in j.observed.nodes],
@@ -183,9 +183,11 @@ def replay_executions(
         versions.setdefault(id(version), version)
         judged.append(judge_execution(game, observed, version, labels))
     edited = tuple(
-        e for version in versions.values() if (e := _edited(version, labels)) is not None
+        e for version in versions.values() if (e := _compare_version(version, labels)) is not None
     )
-    return ProductionReport(tuple(judged), tuple(unread), edited, _failures(model, judged, backend))
+    return ProductionReport(
+        tuple(judged), tuple(unread), edited, _collect_failures(model, judged, backend)
+    )
 
 
 def judge_execution(
@@ -194,15 +196,15 @@ def judge_execution(
     """Follow one execution on the model."""
     strange = tuple(dict.fromkeys(n.node for n in observed.nodes if n.element is None))
     if observed.partial:
-        said = "only a part of the workflow was run, as a test"
-        return Judged(observed, "partial", said=said, strange=strange)
-    followed, free = _follow(game, observed, version)
+        text = "only a part of the workflow was run, as a test"
+        return Judged(observed, "partial", reason=text, strange=strange)
+    followed, free = _follow_execution(game, observed, version)
     process = next(p for p in game.model.processes if p.id == observed.process)
     targets = {f.id: f.target for scope in process.scopes() for f in scope.flows}
     places = tuple(dict.fromkeys(targets.get(a.element, a.element) for a in followed.left))
     seen = observed.elements
 
-    def judged(verdict: str, said: str = "", at: int | None = None) -> Judged:
+    def judged(verdict: str, text: str = "", at: int | None = None) -> Judged:
         ran = seen[at] if at is not None else None
         return Judged(
             observed,
@@ -211,7 +213,7 @@ def judge_execution(
             places,
             ran,
             at,
-            said,
+            text,
             tuple(sorted(free)),
             strange,
             version.edited,
@@ -219,21 +221,8 @@ def judge_execution(
 
     at = followed.index
     if at is not None and at < len(seen):
-        ran = labels[seen[at]]
-        allowed = " or ".join(f"`{name}`" for name in followed.expected) or "nothing more"
-        said = f"`{ran}` ran, but the model allows {allowed}"
-        visits = observed.visits.get(seen[at], ())
-        visit = visits[seen[:at].count(seen[at])] if seen[:at].count(seen[at]) < len(visits) else ()
-        if ran in followed.expected and visit:
-            ways = " and ".join(f"`{labels.get(f, f)}`" for f in visit)
-            said = f"`{ran}` continued with {ways}, which the model does not allow"
-        off = [labels[e] for e in version.disabled if labels.get(e) in followed.expected]
-        gone = [labels[e] for e in version.missing if labels.get(e) in followed.expected]
-        if off:
-            said += f"; {_named(off)} is disabled in the workflow"
-        if gone:
-            said += f"; {_named(gone)} no longer has a node in the workflow"
-        return judged("different", said, at)
+        text = _describe_deviation(observed, followed.expected, at, version, labels)
+        return judged("different", text, at)
     if observed.status in _UNFINISHED:
         place = labels.get(observed.failed or "", "")
         doing = "waits" if observed.status == "waiting" else "is not over"
@@ -243,18 +232,51 @@ def judge_execution(
         place = labels.get(observed.failed or "", "")
         why = observed.error or f"it ended as {observed.status}"
         return judged("failed", f"failed at `{place}`: {why}" if place else f"failed: {why}")
+    text = _describe_end(observed, followed)
+    return judged("different", text) if text else judged("equal")
+
+
+def _describe_deviation(
+    observed: Observed,
+    expected: Collection[str],
+    at: int,
+    version: WorkflowVersion,
+    labels: Mapping[str, str],
+) -> str:
+    """How an execution left the model with its element number `at`."""
+    seen = observed.elements
+    ran = labels[seen[at]]
+    allowed = " or ".join(f"`{name}`" for name in expected) or "nothing more"
+    text = f"`{ran}` ran, but the model allows {allowed}"
+    visits = observed.visits.get(seen[at], ())
+    number = seen[:at].count(seen[at])
+    visit = visits[number] if number < len(visits) else ()
+    if ran in expected and visit:
+        next_steps = " and ".join(f"`{labels.get(f, f)}`" for f in visit)
+        text = f"`{ran}` continued with {next_steps}, which the model does not allow"
+    for elements, state in (
+        (version.disabled, "is disabled in the workflow"),
+        (version.missing, "no longer has a node in the workflow"),
+    ):
+        names = [labels[e] for e in elements if labels.get(e) in expected]
+        if names:
+            text += f"; {_join_names(names)} {state}"
+    return text
+
+
+def _describe_end(observed: Observed, followed: FollowResult) -> str:
+    """How the end of an execution differs from that of the model; empty if it does not."""
     if not followed.ok:
         allowed = " or ".join(f"`{name}`" for name in followed.expected)
         if allowed:
-            return judged("different", f"it ended, but the model continues with {allowed}")
-        reason = followed.reason or "the model does not end here"
-        return judged("different", f"after the last step: {reason}")
+            return f"it ended, but the model continues with {allowed}"
+        return f"after the last step: {followed.reason or 'the model does not end here'}"
     if followed.outcome == "error" and observed.status == "success":
-        return judged("different", "it ended successfully, but the model ends with an error")
-    return judged("equal")
+        return "it ended successfully, but the model ends with an error"
+    return ""
 
 
-def _follow(
+def _follow_execution(
     game: Game, observed: Observed, version: WorkflowVersion
 ) -> tuple[FollowResult, frozenset[str]]:
     """Follow with what the nodes tell; what they do not tell is tried."""
@@ -266,16 +288,16 @@ def _follow(
         visits = todo.pop()
         tried += 1
         script = {e: _known_visits(v) for e, v in visits.items()}
-        found = follow_execution(
+        result = follow_execution(
             game, observed.process, observed.start, observed.elements, script, version.visible
         )
-        reached = len(observed.elements) + 1 if found.ok else found.index
+        reached = len(observed.elements) + 1 if result.ok else result.index
         far = len(observed.elements) if reached is None else reached
         if best is None or far > best[0]:
-            best = (far, found)
-        if found.ok:
+            best = (far, result)
+        if result.ok:
             break
-        open_ = found.undecided
+        open_ = result.undecided
         if open_ is None:
             continue
         if far >= len(observed.elements) and observed.status != "success":
@@ -292,21 +314,21 @@ def _follow(
 
 def _known_visits(visits: tuple[Visit, ...]) -> tuple[tuple[str, ...], ...]:
     """The visits up to the first that is not told."""
-    found = []
+    records = []
     for visit in visits:
         if visit is None:
             break
-        found.append(visit)
-    return tuple(found)
+        records.append(visit)
+    return tuple(records)
 
 
-def _named(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
 
 
-def _edited(version: WorkflowVersion, labels: Mapping[str, str]) -> Edited | None:
+def _compare_version(version: WorkflowVersion, labels: Mapping[str, str]) -> Edited | None:
     """How a version differs from what is compiled now; None where it does not."""
-    found = Edited(
+    records = Edited(
         version.name,
         version.unknown,
         tuple(labels.get(e, e) for e in version.missing),
@@ -314,66 +336,77 @@ def _edited(version: WorkflowVersion, labels: Mapping[str, str]) -> Edited | Non
         version.rewired,
         tuple(f"`{c.node}` has `{c.now}`, but the model has `{c.was}`" for c in version.changed),
     )
-    return found if version.edited else None
+    return records if version.edited else None
 
 
-def _failures(model: Model, judged: Iterable[Judged], backend: Backend) -> tuple[Failure, ...]:
+def _collect_failures(
+    model: Model, judged: Iterable[Judged], backend: Backend
+) -> tuple[Failure, ...]:
     """A typed record for each way in which executions failed or left the model."""
     constructs = {n.id: n.construct for n in ModelIndex(model).nodes.values()}
-    found: dict[tuple[str, str | None, str], tuple[Failure, list[str]]] = {}
-    for one in judged:
-        record = _record(one, constructs, backend)
+    by_way: dict[tuple[str, str | None, str], tuple[Failure, list[str]]] = {}
+    for execution in judged:
+        record = _make_record(execution, constructs, backend)
         if record is not None:
             key = (record.rule, record.element, record.root_cause)
-            found.setdefault(key, (record, []))[1].append(one.observed.id)
+            by_way.setdefault(key, (record, []))[1].append(execution.observed.id)
     order = {"blocking": 0, "degraded": 1, "cosmetic": 2}
     records = [
         record.replace(
-            evidence=(*record.evidence[:2], f"execution{'s' if len(ids) > 1 else ''} {_some(ids)}")
+            evidence=(
+                *record.evidence[:2],
+                f"execution{'s' if len(ids) > 1 else ''} {_list_some(ids)}",
+            )
         )
-        for record, ids in found.values()
+        for record, ids in by_way.values()
     ]
-    return tuple(sorted(records, key=lambda one: order[one.severity]))
+    return tuple(sorted(records, key=lambda execution: order[execution.severity]))
 
 
-def _some(ids: list[str]) -> str:
+def _list_some(ids: list[str]) -> str:
     more = f" and {len(ids) - 8} more" if len(ids) > 8 else ""
     return ", ".join(ids[:8]) + more
 
 
-def _record(one: Judged, constructs: Mapping[str, str], backend: Backend) -> Failure | None:
-    observed = one.observed
-    if one.verdict == "failed":
-        construct = constructs.get(observed.failed or "")
-        if observed.status == "canceled" and observed.error is None:
-            record = unknown("execution", ["somebody stopped the execution"], construct)
-            record = record.replace(root_cause="somebody stopped the execution", rule="stopped")
-        else:
-            text = observed.error or f"the execution ended as {observed.status}"
-            record = by_message("execution", text, backend, construct)
-        known = observed.failed if observed.failed in constructs else None
-        return record.replace(element=known)
-    if one.verdict == "unfinished":
+def _make_failed_record(
+    observed: Observed, constructs: Mapping[str, str], backend: Backend
+) -> Failure:
+    construct = constructs.get(observed.failed or "")
+    if observed.status == "canceled" and observed.error is None:
+        record = unexplained_failure("execution", ["somebody stopped the execution"], construct)
+        record = record.replace(root_cause="somebody stopped the execution", rule="stopped")
+    else:
+        text = observed.error or f"the execution ended as {observed.status}"
+        record = by_message("execution", text, backend, construct)
+    known = observed.failed if observed.failed in constructs else None
+    return record.replace(element=known)
+
+
+def _make_record(judged: Judged, constructs: Mapping[str, str], backend: Backend) -> Failure | None:
+    observed = judged.observed
+    if judged.verdict == "failed":
+        return _make_failed_record(observed, constructs, backend)
+    if judged.verdict == "unfinished":
         return Failure(
             failure_stage="none", failure_source="unknown", is_fixable=False,
-            root_cause=f"the execution {one.said}",
+            root_cause=f"the execution {judged.reason}",
             bpmn_construct_responsible=constructs.get(observed.failed or ""),
             suggested_fix="wait, or provide the awaited answer", severity="cosmetic",
             rule="unfinished", element=observed.failed if observed.failed in constructs else None,
             evidence=(f"{backend.name} says: {observed.status}",),
         )  # fmt: skip
-    if one.verdict != "different":
+    if judged.verdict != "different":
         return None
-    at = one.ran or next(iter(one.places), None)
+    at = judged.ran or next(iter(judged.places), None)
     fix = "change the model to match the workflow, or deploy it again"
-    if not one.edited:
+    if not judged.edited:
         fix = "check whether this model was deployed; otherwise deploy it again"
     return Failure(
         failure_stage="logical", failure_source="unknown", is_fixable=True,
         root_cause="the workflow was edited and does something that the model does not allow"
-        if one.edited else "the execution did something that the model does not allow",
+        if judged.edited else "the execution did something that the model does not allow",
         bpmn_construct_responsible=constructs.get(at or ""), suggested_fix=fix,
         severity="degraded", confidence="medium",
-        rule="edited-workflow" if one.edited else "deviation",
-        element=at if at in constructs else None, evidence=(one.said,),
+        rule="edited-workflow" if judged.edited else "deviation",
+        element=at if at in constructs else None, evidence=(judged.reason,),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -19,7 +19,7 @@ from orgflow_ir.flow.control_flow.calls import called_from
 from orgflow_ir.flow.token_game.replay import FollowResult, follow_execution
 from orgflow_ir.flow.token_game.runs import Run, RunSet, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
-from orgflow_ir.model import Event, Model, Process, SubProcess, Task
+from orgflow_ir.model import Event, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.element_names import ElementNames
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import PassContext
@@ -170,17 +170,17 @@ def replay_model(
         runs = enumerate_runs(model, process.id, max_runs=max_runs, game=game)
         total += runs.flows_total
         uncovered += runs.uncovered
-        unfinished += [_stuck(run, process) for run in runs.stuck]
+        unfinished += [_describe_stuck(run, process) for run in runs.stuck]
         runner.load(emitted, process.id, ctx)
         changed += runner.changed
-        stubs = _stubs(model, emitted, process)
-        played = _play(game, process, runs, runner, stubs, all_paths=all_paths)
+        stubs = _stubs_by_name(model, emitted, process)
+        played = _play_runs(game, process, runs, runner, stubs, all_paths=all_paths)
         covered += len(_flows_taken(played, process))
         left_out += len(runs.runs) - len(played)
         reports += played
     index = ctx.analysis(ModelIndex, model)
     names = ctx.analysis(ElementNames, model)
-    labels = {n.id: n.name.strip() or _plain(names.name(n)) for n in index.nodes.values()}
+    labels = {n.id: n.name.strip() or _quotable_name(names.name(n)) for n in index.nodes.values()}
     labels |= {f.id: f.name.strip() or labels.get(f.target, f.target) for f in index.flows.values()}
     return ReplayReport(
         tuple(reports),
@@ -193,7 +193,7 @@ def replay_model(
     )
 
 
-def _plain(name: str) -> str:
+def _quotable_name(name: str) -> str:
     """A name that messages use, where the whole of it may be quoted."""
     return name.replace("`", "")
 
@@ -204,7 +204,7 @@ def _flows_taken(played: Iterable[RunReport], process: Process) -> set[str]:
     return {f for report in played if report.verdict == "equal" for f in report.run.flows} & own
 
 
-def _stuck(run: Run, process: Process) -> str:
+def _describe_stuck(run: Run, process: Process) -> str:
     """A run of the model that does not complete, in words; it is not played."""
     names = {n.id: n.label for scope in process.scopes() for n in scope.nodes}
     targets = {f.id: f.target for scope in process.scopes() for f in scope.flows}
@@ -220,20 +220,22 @@ class StubPart(NamedTuple):
     name: str
 
 
-def _stubs(model: Model, emitted: Emitted, process: Process) -> dict[str, StubPart]:
+def _stubs_by_name(model: Model, emitted: Emitted, process: Process) -> dict[str, StubPart]:
     """The stubs of a process, by the names of their parts."""
-    found = [p for p in emitted.source_map.parts if p.role == STUB_ROLE and p.process == process.id]
-    if not found:
+    stub_parts = [
+        p for p in emitted.source_map.parts if p.role == STUB_ROLE and p.process == process.id
+    ]
+    if not stub_parts:
         return {}
     names = ElementNames(model)
     return {
         part.name: StubPart(element, names.name(element))
-        for part in found
+        for part in stub_parts
         for element in part.elements
     }
 
 
-def _play(
+def _play_runs(
     game: Game,
     process: Process,
     runs: RunSet,
@@ -244,15 +246,15 @@ def _play(
 ) -> list[RunReport]:
     wanted = runs.runs if all_paths else runs.runs[:1]
     inside = (process, *called_from(process, game.model))
-    ids = {n.id for one in inside for scope in one.scopes() for n in scope.nodes}
+    ids = {n.id for called in inside for scope in called.scopes() for n in scope.nodes}
     visible = (runner.visible | {stub.element for stub in stubs.values()}) & ids
     return [
-        judge(game, process, run, result, visible, stubs)
+        judge_run(game, process, run, result, visible, stubs)
         for run, result in zip(wanted, runner.play(wanted), strict=True)
     ]
 
 
-def judge(
+def judge_run(
     game: Game,
     process: Process,
     run: Run,
@@ -262,26 +264,21 @@ def judge(
 ) -> RunReport:
     """Compare one executed run with the model's; `stubs` by the names of their parts."""
     inside = (process, *called_from(process, game.model))
-    nodes = [n for one in inside for scope in one.scopes() for n in scope.nodes]
+    nodes = [n for called in inside for scope in called.scopes() for n in scope.nodes]
     tasks = {n.id for n in nodes if isinstance(n, Task)}
     names = {n.id: n.label for n in nodes}
     executed = [e.element for e in result.executed if e.element is not None]
     did = Counter(e for e in executed if e in tasks)
-    should = Counter(s.element for s in run.steps if s.action in ("fire", "done"))
-    hosts = {n.attached_to for n in nodes if isinstance(n, Event) and n.interrupting}
-    for host in hosts & run.script.keys():  # what a boundary event ended was begun, too
-        should[str(host)] = len(run.script[str(host)])
-    opened = Counter(s.element for s in run.steps if s.action == "open")
-    for node in game.net.nodes:  # and what failed where something further out catches it
-        if node.caught_by and opened[node.id]:
-            should[node.id] = opened[node.id]
-    should = Counter({e: n for e, n in should.items() if e in tasks})
-    precision, recall, f1 = scores(did, should)
+    begun = _count_begun(game, run, nodes)
+    should = Counter({e: n for e, n in begun.items() if e in tasks})
+    precision, recall, f1 = compute_scores(did, should)
     missing = tuple(names[e] for e in (should - did).elements())
     shown = tuple(e.node for e in result.executed)
 
     surplus = tuple((did - should).elements())
-    targets = {f.id: f.target for one in inside for scope in one.scopes() for f in scope.flows}
+    targets = {
+        f.id: f.target for called in inside for scope in called.scopes() for f in scope.flows
+    }
     followed: FollowResult | None = None
 
     def report(
@@ -316,29 +313,45 @@ def judge(
                 f"({followed.reason})",
                 seen[at],
             )
-    if result.status == "error":
-        for name in shown:
-            if name in stubs:
-                element, unsupported = stubs[name]
-                places = {targets.get(left.element, left.element) for left in followed.left}
-                if element not in executed and not _leads_to(places, element, process, visible):
-                    break
-                said = f"stopped at the stub `{name}`: {unsupported} is not supported"
-                return report("stub", said, stub=element)
-    if not followed.ok:
-        allowed = " or ".join(f"`{name}`" for name in followed.expected)
-        reason = followed.reason or f"the model continues with {allowed or 'the remaining steps'}"
-        return report("different", f"after the last step: {reason}", unended=True)
-    if result.status != ("error" if run.outcome == "error" else "success"):
-        return report("different", f"the run ended with {result.status}: {result.error}")
-    if run.outcome != followed.outcome:
-        return report(
-            "different",
-            f"the run ends {followed.outcome}, but that of the model ends {run.outcome}",
-        )
+    stopped_at = next((name for name in shown if name in stubs), None)
+    if result.status == "error" and stopped_at is not None:
+        element, unsupported = stubs[stopped_at]
+        places = {targets.get(left.element, left.element) for left in followed.left}
+        if element in executed or _leads_to(places, element, process, visible):
+            text = f"stopped at the stub `{stopped_at}`: {unsupported} is not supported"
+            return report("stub", text, stub=element)
+    text = _describe_end(run, result, followed)
+    if text:
+        return report("different", text, unended=not followed.ok)
     if did != should:
         return report("different", "the executed tasks differ from those of the run")
     return report("equal", None)
+
+
+def _count_begun(game: Game, run: Run, nodes: Sequence[Node]) -> Counter[str]:
+    """How often the model begins each element in a run."""
+    begun = Counter(s.element for s in run.steps if s.action in ("fire", "done"))
+    hosts = {n.attached_to for n in nodes if isinstance(n, Event) and n.interrupting}
+    for host in hosts & run.script.keys():  # what a boundary event ended was begun, too
+        begun[str(host)] = len(run.script[str(host)])
+    opened = Counter(s.element for s in run.steps if s.action == "open")
+    for node in game.net.nodes:  # and what failed where something further out catches it
+        if node.caught_by and opened[node.id]:
+            begun[node.id] = opened[node.id]
+    return begun
+
+
+def _describe_end(run: Run, result: RunResult, followed: FollowResult) -> str:
+    """How the end of an executed run differs from that of the model; empty if it does not."""
+    if not followed.ok:
+        allowed = " or ".join(f"`{name}`" for name in followed.expected)
+        reason = followed.reason or f"the model continues with {allowed or 'the remaining steps'}"
+        return f"after the last step: {reason}"
+    if result.status != ("error" if run.outcome == "error" else "success"):
+        return f"the run ended with {result.status}: {result.error}"
+    if run.outcome != followed.outcome:
+        return f"the run ends {followed.outcome}, but that of the model ends {run.outcome}"
+    return ""
 
 
 def _leads_to(
@@ -370,7 +383,7 @@ def _leads_to(
     return False
 
 
-def scores(did: Counter[str], should: Counter[str]) -> tuple[float, float, float]:
+def compute_scores(did: Counter[str], should: Counter[str]) -> tuple[float, float, float]:
     """Precision, recall and F1 of two multisets; 1 if both are empty."""
     common = sum((did & should).values())
     done, wanted = sum(did.values()), sum(should.values())

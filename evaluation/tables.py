@@ -32,12 +32,12 @@ def table_lines(
     widths = [max(len(column), 6) + 2 for column in columns]
     lines = [" " * _NAME + "".join(f"{c:>{w}}" for c, w in zip(columns, widths, strict=True))]
     for name, values in rows:
-        shown = (f"{_cell(v):>{width}}" for v, width in zip(values, widths, strict=True))
+        shown = (f"{_format_cell(v):>{width}}" for v, width in zip(values, widths, strict=True))
         lines.append(f"{name:{_NAME}}{''.join(shown)}".rstrip())
     return lines
 
 
-def _cell(value: int | float | None) -> str:
+def _format_cell(value: int | float | None) -> str:
     if value is None:
         return ""
     return str(value) if isinstance(value, int) else f"{value:.3f}"

@@ -67,29 +67,29 @@ class TextScores:
 
 def steps_of(model: Model) -> tuple[Step, ...]:
     """The tasks, calls and closed sub-processes of all processes, in order."""
-    found = []
+    relations = []
     for scope in model.scopes():
         actors = {id: lane.name for lane in scope.lanes for id in lane.members}
         for node in scope.nodes:
             closed = isinstance(node, SubProcess) and not node.nodes
             if isinstance(node, Task | CallActivity) or closed:
-                found.append(Step(node.id, node.name, actors.get(node.id, "")))
-    return tuple(found)
+                relations.append(Step(node.id, node.name, actors.get(node.id, "")))
+    return tuple(relations)
 
 
-def score(draft: Model, truth: Model, embedder: Embedder | None = None) -> TextScores:
+def score_draft(draft: Model, truth: Model, embedder: Embedder | None = None) -> TextScores:
     """Compare a drafted process with the true one."""
     mine, true = steps_of(draft), steps_of(truth)
     matched = match_steps(mine, true, embedder)
-    task = f1(len(matched), len(mine), len(true))
+    task = compute_f1(len(matched), len(mine), len(true))
     ends = {"start": "start", "end": "end", **matched}
-    flows = [(ends.get(a, f"{a} -"), ends.get(b, f"{b} -")) for a, b in _following(draft)]
-    true_flows = set(_following(truth))
-    flow = f1(len(set(flows) & true_flows), len(set(flows)), len(true_flows))
-    drafted_kinds, true_kinds = _gateways(draft), _gateways(truth)
+    flows = [(ends.get(a, f"{a} -"), ends.get(b, f"{b} -")) for a, b in _list_following(draft)]
+    true_flows = set(_list_following(truth))
+    flow = compute_f1(len(set(flows) & true_flows), len(set(flows)), len(true_flows))
+    drafted_kinds, true_kinds = _count_gateways(draft), _count_gateways(truth)
     both = sum((drafted_kinds & true_kinds).values())
-    gateway = f1(both, sum(drafted_kinds.values()), sum(true_kinds.values()))
-    here, there = relations(draft), relations(truth)
+    gateway = compute_f1(both, sum(drafted_kinds.values()), sum(true_kinds.values()))
+    here, there = list_relations(draft), list_relations(truth)
     pairs = [
         (here.get((a, b)), there.get((matched[a], matched[b])))
         for a, b in combinations(sorted(matched), 2)
@@ -105,7 +105,7 @@ def score(draft: Model, truth: Model, embedder: Embedder | None = None) -> TextS
     )  # fmt: skip
 
 
-def behaviour(draft: Model, truth: Model, embedder: Embedder | None = None) -> float:
+def score_behaviour(draft: Model, truth: Model, embedder: Embedder | None = None) -> float:
     """F1 of behaviour (the behavioural profile of Weidlich, Mendling and Weske 2011): pairs of
     matched tasks that stand in the same relation, of all pairs of tasks of both models. Tasks of
     two scopes are in no relation.
@@ -113,17 +113,17 @@ def behaviour(draft: Model, truth: Model, embedder: Embedder | None = None) -> f
     For models of one task, which have no pairs, the value is whether the tasks match.
     """
     matched = match_steps(steps_of(draft), steps_of(truth), embedder)
-    here, there = relations(draft), relations(truth)
+    here, there = list_relations(draft), list_relations(truth)
     same = sum(
         a in matched and b in matched and there.get((matched[a], matched[b])) == relation
         for (a, b), relation in here.items()
     )
     if not here and not there:
-        return f1(len(matched), len(steps_of(draft)), len(steps_of(truth)))
-    return f1(same, len(here), len(there))
+        return compute_f1(len(matched), len(steps_of(draft)), len(steps_of(truth)))
+    return compute_f1(same, len(here), len(there))
 
 
-def f1(both: int, mine: int, true: int) -> float:
+def compute_f1(both: int, mine: int, true: int) -> float:
     """The harmonic mean of precision and recall; 1 where both sides are empty."""
     return 2 * both / (mine + true) if mine + true else 1.0
 
@@ -134,10 +134,10 @@ def _relation_f1(
     mine = sum(x in wanted for x, _ in known)
     true = sum(y in wanted for _, y in known)
     both = sum(x == y and x in wanted for x, y in known)
-    return f1(both, mine, true) if mine + true else None
+    return compute_f1(both, mine, true) if mine + true else None
 
 
-def _gateways(model: Model) -> Counter[str]:
+def _count_gateways(model: Model) -> Counter[str]:
     return Counter(
         node.gateway_kind
         for scope in model.scopes() for node in scope.nodes if isinstance(node, Gateway)
@@ -154,27 +154,27 @@ def match_steps(
     if not mine or not true:
         return {}
     texts = [list(dict.fromkeys((s.name, f"{s.actor} {s.name}".strip()))) for s in (*mine, *true)]
-    vectors = _vectors([text for names in texts for text in names], embedder)
+    vectors = _embed_texts([text for names in texts for text in names], embedder)
     likeness = [
         [
             max(
-                _likeness(a, b, vectors)
+                _compare_pair(a, b, vectors)
                 for a in texts[i] for b in texts[len(mine) + j]
             )
             for j in range(len(true))
         ]
         for i in range(len(mine))
     ]  # fmt: skip
-    return {mine[i].id: true[j].id for i, j in assign(likeness) if likeness[i][j] > 0}
+    return {mine[i].id: true[j].id for i, j in assign_pairs(likeness) if likeness[i][j] > 0}
 
 
-def alike(
+def compare_texts(
     mine: Sequence[str], true: Sequence[str], embedder: Embedder | None = None
 ) -> list[list[float]]:
     """The similarity of texts, one row for each of mine: by words, or by meaning with an embedder;
     0 below the limits."""
-    vectors = _vectors([*mine, *true], embedder)
-    return [[_likeness(a, b, vectors) for b in true] for a in mine]
+    vectors = _embed_texts([*mine, *true], embedder)
+    return [[_compare_pair(a, b, vectors) for b in true] for a in mine]
 
 
 class Remembering:
@@ -193,12 +193,12 @@ class Remembering:
         return [self._known[text] for text in texts]
 
 
-def _vectors(texts: Sequence[str], embedder: Embedder | None) -> dict[str, Sequence[float]]:
+def _embed_texts(texts: Sequence[str], embedder: Embedder | None) -> dict[str, Sequence[float]]:
     unique = list(dict.fromkeys(texts))
     return dict(zip(unique, embedder.embed(unique), strict=True)) if embedder is not None else {}
 
 
-def _likeness(first: str, second: str, vectors: Mapping[str, Sequence[float]]) -> float:
+def _compare_pair(first: str, second: str, vectors: Mapping[str, Sequence[float]]) -> float:
     """Dice of the words of two texts or the cosine of their vectors, the larger that reaches its
     limit, else 0."""
     left, right = Counter(content_words(first)), Counter(content_words(second))
@@ -210,14 +210,14 @@ def _likeness(first: str, second: str, vectors: Mapping[str, Sequence[float]]) -
     return max(dice if dice >= DICE else 0.0, near if near >= COSINE else 0.0)
 
 
-def assign(likeness: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+def assign_pairs(likeness: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     """Pairs (row, column) with the largest total similarity, each row and column once (Kuhn-Munkres
     by shortest augmenting paths, cubic)."""
     if not likeness or not likeness[0]:
         return []
     if len(likeness) > len(likeness[0]):
         turned = [list(column) for column in zip(*likeness, strict=True)]
-        return sorted((i, j) for j, i in assign(turned))
+        return sorted((i, j) for j, i in assign_pairs(turned))
     rows, columns = len(likeness), len(likeness[0])
     top = max(map(max, likeness))
     price_row, price_column = [0.0] * (rows + 1), [0.0] * (columns + 1)
@@ -259,39 +259,41 @@ def assign(likeness: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 # -- relations -------------------------------------------------------------------------------
 
 
-def relations(model: Model) -> dict[tuple[str, str], Relation]:
+def list_relations(model: Model) -> dict[tuple[str, str], Relation]:
     """The relation of every two tasks of one scope, in both directions."""
-    found: dict[tuple[str, str], Relation] = {}
+    relations: dict[tuple[str, str], Relation] = {}
     for scope in model.scopes():
         graph = ControlFlow(scope)
         beside = Concurrency(graph)
         steps = [s.id for s in steps_of(model) if s.id in graph.nodes]
-        reached = {id: _reach(graph, id) for id in steps}
+        reached = {id: _collect_reachable(graph, id) for id in steps}
         for a, b in combinations(steps, 2):
             forth, back = b in reached[a], a in reached[b]
             if b in beside.beside(a):
-                found[a, b] = found[b, a] = "concurrent"
+                relations[a, b] = relations[b, a] = "concurrent"
             elif forth and back:
-                found[a, b] = found[b, a] = "loop"
+                relations[a, b] = relations[b, a] = "loop"
             elif forth or back:
-                found[a, b], found[b, a] = ("before", "after") if forth else ("after", "before")
+                relations[a, b], relations[b, a] = (
+                    ("before", "after") if forth else ("after", "before")
+                )
             else:
-                found[a, b] = found[b, a] = "exclusive"
-    return found
+                relations[a, b] = relations[b, a] = "exclusive"
+    return relations
 
 
-def _reach(graph: ControlFlow, start: str) -> set[str]:
-    found: set[str] = set()
+def _collect_reachable(graph: ControlFlow, start: str) -> set[str]:
+    relations: set[str] = set()
     todo = list(graph.successors[start])
     while todo:
         node = todo.pop()
-        if node not in found:
-            found.add(node)
+        if node not in relations:
+            relations.add(node)
             todo.extend(graph.successors[node])
-    return found
+    return relations
 
 
-def _following(model: Model) -> Iterable[tuple[str, str]]:
+def _list_following(model: Model) -> Iterable[tuple[str, str]]:
     """Pairs of tasks of which the second follows the first with only gateways and events between;
     `start` and `end` stand for the ends of a scope."""
     for scope in model.scopes():

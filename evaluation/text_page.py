@@ -37,7 +37,7 @@ def render_text_page(
         for node in process.nodes:
             for evidence in node.evidence:
                 if evidence.span is not None:
-                    label = one_line(node.caption) if node.name else _kind(node)
+                    label = one_line(node.caption) if node.name else _name_kind(node)
                     elements.setdefault(evidence.span, []).append((clean_text(label), node.kind))
     rows: list[dict[str, Any]] = [
         {
@@ -61,7 +61,7 @@ def render_text_page(
     return text
 
 
-def _kind(node: Node) -> str:
+def _name_kind(node: Node) -> str:
     """What a node without a name is called: `exclusive gateway`, `end event`."""
     parts = node.construct.split(".")
     return f"{parts[1]} {parts[0]}" if len(parts) > 1 else parts[0]

@@ -18,8 +18,8 @@ from orgflow.evaluation.charts import Charts, TableRows, columns_as_charts
 from orgflow.evaluation.paged_metrics import PARTS, by_bleu, paged_scores
 from orgflow.evaluation.pass_at_k import by_name, pass_lines
 from orgflow.evaluation.tables import csv_text, table_lines
-from orgflow.evaluation.text_metrics import Remembering, score
-from orgflow.evaluation.text_metrics import alike as by_meaning
+from orgflow.evaluation.text_metrics import Remembering, score_draft
+from orgflow.evaluation.text_metrics import compare_texts as by_meaning
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline.agent_services import Embedder
@@ -152,14 +152,15 @@ class TextReport:
             (f"{agent}, {name}", rows)
             for agent in self.agents
             for name in GROUPS
-            if (rows := [r for r in self.rows if r["agent"] == agent and name in _groups(r)])
+            if (rows := [r for r in self.rows if r["agent"] == agent and name in _list_groups(r)])
         ]
 
     def _table(self) -> TableRows:
         """In the order of `_COLUMNS`."""
         table: list[tuple[str, Sequence[int | float | None]]] = [
-            (name, (_texts(rows), _mean(rows, "sound"), _mean(rows, "compiled"),
-                    *(_mean(rows, measure) for measure in MEASURES)))
+            (name, (_count_texts(rows), *(
+                _compute_mean(rows, measure) for measure in ("sound", "compiled", *MEASURES)
+            )))
             for name, rows in self._by_group()
         ]  # fmt: skip
         if not any(agent.startswith(WITH_MODEL) and agent != BY_RULES for agent in self.agents):
@@ -173,10 +174,10 @@ class TextReport:
     def _paged(self) -> TableRows:
         """In the order of `PARTS`."""
         table: list[tuple[str, Sequence[int | float | None]]] = [
-            (f"{name}, {said}", tuple(_mean(rows, f"{key} {part}") for part in PARTS))
+            (f"{name}, {measure}", tuple(_compute_mean(rows, f"{key} {part}") for part in PARTS))
             for name, rows in self._by_group()
             if name.endswith(GROUPS[:3])
-            for key, said in ((BY_WORDS, "words"), (BY_BLEU, "BLEU"))
+            for key, measure in ((BY_WORDS, "words"), (BY_BLEU, "BLEU"))
         ]
         return [*table, (ON_PAGED, tuple(PAGED.get(part) for part in PARTS))]
 
@@ -186,15 +187,15 @@ class TextReport:
         return by_name((r["text"], r["sound"] and r["compiled"]) for r in rows)
 
 
-def _groups(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _list_groups(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (row["group"], "all", row["half"])
 
 
-def _texts(rows: Sequence[Mapping[str, Any]]) -> int:
+def _count_texts(rows: Sequence[Mapping[str, Any]]) -> int:
     return len({row["text"] for row in rows})
 
 
-def _mean(rows: Sequence[Mapping[str, Any]], column: str) -> float | None:
+def _compute_mean(rows: Sequence[Mapping[str, Any]], column: str) -> float | None:
     """Over the rows that have a value."""
     values = [float(row[column]) for row in rows if row[column] != ""]
     return sum(values) / len(values) if values else None
@@ -231,7 +232,7 @@ def evaluate_texts(
             report.skipped.append((path.stem, f"{drawn} {missing}"))
     if not truths:
         raise FileNotFoundError(f"no model for any text in {folder / 'bpmn'}")
-    halves = split_halves({path.stem: _group(path) for path in truths})
+    halves = split_halves({path.stem: _group_name(path) for path in truths})
     try:
         for number, (path, truth) in enumerate(truths.items()):
             if progress is not None:
@@ -239,7 +240,7 @@ def evaluate_texts(
             for agent, draft in drafters.items():
                 for sample in range(1, samples + 1):
                     row = {"agent": agent, "half": halves[path.stem], "sample": sample}
-                    report.rows.append(_row(path, truth, draft, remembering) | row)
+                    report.rows.append(_score_text(path, truth, draft, remembering) | row)
         report.complete = True
     except (KeyboardInterrupt, Cancelled):
         return report
@@ -249,27 +250,29 @@ def evaluate_texts(
 def split_halves(groups: Mapping[str, str], seed: int = SPLIT_SEED) -> dict[str, str]:
     """For each text of a group, `reading` or `held-out`, half each: those whose hashes with the
     seed come first are for reading."""
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for group in sorted(set(groups.values())):
         names = [name for name, its in groups.items() if its == group]
         names.sort(key=lambda name: hashlib.sha256(f"{seed}:{name}".encode()).hexdigest())
         read = (len(names) + 1) // 2
-        found |= dict.fromkeys(names[:read], "reading") | dict.fromkeys(names[read:], "held-out")
-    return found
+        parts |= dict.fromkeys(names[:read], "reading") | dict.fromkeys(names[read:], "held-out")
+    return parts
 
 
-def _group(path: Path) -> str:
+def _group_name(path: Path) -> str:
     titled = path.read_text("utf-8-sig").lstrip().startswith("Title:")
     return "elaborated" if titled else "clean"
 
 
-def _row(path: Path, truth: Model, draft: Drafter, embedder: Embedder | None) -> dict[str, Any]:
+def _score_text(
+    path: Path, truth: Model, draft: Drafter, embedder: Embedder | None
+) -> dict[str, Any]:
     text = path.read_text("utf-8-sig")
     drafted = draft(path.name, text)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, "")
     row |= {
         "text": path.stem,
-        "group": _group(path),
+        "group": _group_name(path),
         "drafted": drafted.model is not None,
         "sound": drafted.sound,
         "compiled": drafted.compiled,
@@ -279,9 +282,9 @@ def _row(path: Path, truth: Model, draft: Drafter, embedder: Embedder | None) ->
     }
     if drafted.model is None:  # nothing is right about nothing
         return row | dict.fromkeys(("task", "gateway", "flow", "overall", "exact"), 0.0)
-    scores = score(drafted.model, truth, embedder)
+    scores = score_draft(drafted.model, truth, embedder)
     values: dict[str, float | None] = {measure: getattr(scores, measure) for measure in MEASURES}
     for how, alike in ((BY_WORDS, partial(by_meaning, embedder=embedder)), (BY_BLEU, by_bleu)):
-        found = paged_scores(drafted.model, truth, alike)
-        values |= {f"{how} {part}": value for part, value in found.items()}
+        parts = paged_scores(drafted.model, truth, alike)
+        values |= {f"{how} {part}": value for part, value in parts.items()}
     return row | {name: "" if v is None else round(float(v), 4) for name, v in values.items()}

@@ -67,9 +67,12 @@ def seen_json(seen: Seen, version: int, *, picture: str, stale: bool) -> dict[st
         "picture": f"data:image/svg+xml;base64,{encoded}" if picture else "",
         "stale": stale,
         "findings": [
-            {key: clean_text(text) for key, text in one._asdict().items()} for one in seen.findings
+            {key: clean_text(text) for key, text in item._asdict().items()}
+            for item in seen.findings
         ],
-        "facts": [{k: clean_text(text) for k, text in one._asdict().items()} for one in seen.facts],
+        "facts": [
+            {k: clean_text(text) for k, text in item._asdict().items()} for item in seen.facts
+        ],
         "compiled": seen.compiled,
         "unfinished": [clean_text(line) for line in seen.unfinished],
     }

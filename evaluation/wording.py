@@ -14,11 +14,11 @@ def choices_line(
 ) -> str:
     """Choices (element, flows taken) in one line; consecutive equal ones are printed once, and of
     very many only the first ones."""
-    told = []
+    shown = []
     for (element, taken), group in groupby(choices):
         times = sum(1 for _ in group)
-        ways = " + ".join(map(label, taken)) or "nothing"
-        told.append(f"{label(element)} → {ways}" + (f" (×{times})" if times > 1 else ""))
-    if len(told) > MOST_CHOICES:
-        told = [*told[:MOST_CHOICES], "…"]
-    return "; ".join(told)
+        taken_flows = " + ".join(map(label, taken)) or "nothing"
+        shown.append(f"{label(element)} → {taken_flows}" + (f" (×{times})" if times > 1 else ""))
+    if len(shown) > MOST_CHOICES:
+        shown = [*shown[:MOST_CHOICES], "…"]
+    return "; ".join(shown)

@@ -17,12 +17,12 @@ from orgflow.evaluation.charts import (
     BarChart,
     Charts,
     LineChart,
+    chart_counts,
     columns_as_charts,
-    counts,
     render_evaluation,
 )
 from orgflow.evaluation.discovery import HIGHER, SWEEP, Row, Scores
-from orgflow.evaluation.discovery import charts as discovery_charts
+from orgflow.evaluation.discovery import build_charts as discovery_charts
 
 
 def models(folder: Path) -> None:
@@ -74,8 +74,8 @@ def test_a_bar_is_as_long_as_its_share_and_a_missing_value_has_none() -> None:
     assert [(c.title, [b.label for b in c.bars]) for c in charts] == [("F1", ["a"]), ("V", ["b"])]
     tree = parsed(render_evaluation("t", "p", "s", Charts(charts)))
     assert [rect.attributes["width"] for rect in tree.all("rect")] == ["25.0", "100.0"]
-    assert counts("c", {}) == ()
-    assert [b.value for b in counts("c", {"x": 1, "y": 4})[0].bars] == [1.0, 0.25]
+    assert chart_counts("c", {}) == ()
+    assert [b.value for b in chart_counts("c", {"x": 1, "y": 4})[0].bars] == [1.0, 0.25]
 
 
 def test_texts_of_models_stay_texts_and_nothing_is_fetched() -> None:

@@ -25,9 +25,9 @@ from orgflow.evaluation.failures import (
     by_diagnostics,
     by_message,
     by_replay,
-    unknown,
+    unexplained_failure,
 )
-from orgflow.evaluation.pmo import COLUMNS, Compiled, evaluate
+from orgflow.evaluation.pmo import COLUMNS, Compiled, evaluate_corpus
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
 from orgflow_ir.model import Model
@@ -228,7 +228,7 @@ def test_nothing_to_play_is_unknown(registry: Registry, leave: Path) -> None:
     assert [one.rule for one in by_replay(model, ReplayReport((), (0, 0)), N8N)] == ["none"]
     told = ReplayReport((), (0, 0), unfinished=("a run of the model does not end",))
     assert [one.rule for one in by_replay(model, told, N8N)] == ["model-stuck"]
-    assert unknown("logical", []).evidence == ()
+    assert unexplained_failure("logical", []).evidence == ()
 
 
 # -- the table -----------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def test_the_table_has_the_record(registry: Registry, root: Path, tmp_path: Path
     (tmp_path / "bpmn/02.bpmn").write_text(DEADLOCK, encoding="utf-8")
     error = RefusedError("n8n refused POST /x with 400: Missing required credential: SMTP", 400)
     error.stage = "activation"
-    report = evaluate(tmp_path, compiler(registry), N8N, Failing(error), formats=("bpmn",))
+    report = evaluate_corpus(tmp_path, compiler(registry), N8N, Failing(error), formats=("bpmn",))
     first, second = report.rows
     assert (first["pipeline_status"], first["failure_stage"]) == ("fail", "activation")
     assert first["failure_source"] == "bpmn_quality"
@@ -281,6 +281,6 @@ def test_the_table_has_the_record(registry: Registry, root: Path, tmp_path: Path
     assert set(first) == set(second) == set(COLUMNS)
     assert len(report.to_csv().splitlines()) == 3
     with pytest.raises(UnreachableError):  # the next model would do no better
-        evaluate(
+        evaluate_corpus(
             tmp_path, compiler(registry), N8N, Failing(UnreachableError("x")), formats=("bpmn",)
         )

@@ -15,8 +15,8 @@ from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
 from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.compilation.agent_answers import choose_agents, fill_gaps
-from orgflow.evaluation.failures import Failure, by_message, unknown
-from orgflow.evaluation.feedback import ReportError, diagnosed, feedback_of, read_failures
+from orgflow.evaluation.failures import Failure, by_message, unexplained_failure
+from orgflow.evaluation.feedback import ReportError, diagnose_failures, feedback_of, read_failures
 from small_catalogue import small_catalogue
 from stored_executions import plain, stored
 
@@ -49,7 +49,7 @@ def ask(
         client = OpenAIModelClient(
             ModelSettings(url=server.url, name="toy", patience=0, tries=1, **settings)
         )
-        return diagnosed(failures, MODEL, "n8n", client, CancelFlag()), server
+        return diagnose_failures(failures, MODEL, "n8n", client, CancelFlag()), server
 
 
 def test_no_rule_explains_it() -> None:
@@ -106,7 +106,7 @@ def test_failures_with_a_rule_are_not_asked_about() -> None:
 
 
 def test_questions_are_bounded() -> None:
-    many = tuple(unknown("execution", [f"number {n}"]) for n in range(30))
+    many = tuple(unexplained_failure("execution", [f"number {n}"]) for n in range(30))
     found, server = ask(json.dumps({**RECORD, "element": None}), failures=many)
     assert len(server.requests) == 8
     assert [one.rule for one in found] == ["language-model"] * 8 + ["none"] * 22
@@ -123,7 +123,7 @@ def test_an_endpoint_that_fails_and_a_user_who_stops() -> None:
     with model_server([json.dumps(RECORD)]) as server:
         client = OpenAIModelClient(ModelSettings(url=server.url, name="toy"))
         with pytest.raises(Cancelled):
-            diagnosed((FAILED,), MODEL, "n8n", client, stopped)
+            diagnose_failures((FAILED,), MODEL, "n8n", client, stopped)
     assert server.requests == []
 
 

@@ -15,9 +15,9 @@ from orgflow.evaluation.filling import (
     FilledModel,
     FillingReport,
     TruthError,
-    cases,
     evaluate_filling,
     filling_of,
+    list_cases,
     read_truth,
     score_filling,
 )
@@ -130,10 +130,10 @@ def test_nothing_is_invented_where_nothing_was_measured() -> None:
 
 def test_what_is_no_benchmark(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="filled"):
-        list(cases(tmp_path))
+        list(list_cases(tmp_path))
     (tmp_path / "a.filled.json").write_text("{}")
     with pytest.raises(TruthError, match="no model"):
-        list(cases(tmp_path))
+        list(list_cases(tmp_path))
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from orgflow import cli
 from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.commands.run_table import report_text
 from orgflow.evaluation.failures import by_replay
-from orgflow.evaluation.page import Fired, numbered, render_page
+from orgflow.evaluation.page import Fired, number_steps, render_page
 from orgflow.evaluation.page_model import NodeTable
 from orgflow.evaluation.page_runs import replay_page
 from orgflow.evaluation.replay import ReplayReport, replay_model
@@ -271,14 +271,16 @@ def test_random_models_are_drawn(seed: int) -> None:
 
 def test_a_long_run_is_cut_but_not_where_it_goes_wrong() -> None:
     steps = [Fired(f"N{i}", kind="wrong" if i == 500 else "step") for i in range(1000)]
-    shown = numbered(steps)
+    shown = number_steps(steps)
     assert [s.number for s in shown if s.node][:2] == [1, 2]
     assert [s.number for s in shown if s.kind == "wrong"] == [501]
     left_out = [int(s.note.split()[0]) for s in shown if s.kind == "gap"]
     assert sum(left_out) + sum(s.kind != "gap" for s in shown) == 1000
     assert shown[-1].number == 1000
     assert len(shown) < 100
-    assert numbered(steps[:3]) == tuple(s._replace(number=i) for i, s in enumerate(steps[:3], 1))
+    assert number_steps(steps[:3]) == tuple(
+        s._replace(number=i) for i, s in enumerate(steps[:3], 1)
+    )
 
 
 def test_choices_again_and_again_are_told_once() -> None:

@@ -14,8 +14,8 @@ from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compilation.reading import load_model
 from orgflow.compilation.target_choice import choose_backend
 from orgflow.compiler import compile_model
-from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate
-from orgflow.evaluation.replay import judge
+from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate_corpus
+from orgflow.evaluation.replay import judge_run
 from shared_data import shared_cases
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
@@ -49,7 +49,7 @@ def compile_file(
 @pytest.fixture(scope="module")
 def report(shared: Path, registry: Registry, engine: LocalEngine) -> PmoReport:
     """Every run of the BPMN files, and some of the PME files: those become the same workflows."""
-    return evaluate(
+    return evaluate_corpus(
         shared / "data" / "pmo",
         lambda path, name, ctx: compile_file(path, name, ctx, registry),
         choose_backend("n8n", registry),
@@ -161,7 +161,7 @@ def test_negative_controls(
         runner.workflow = mutant
         # One run at a time: most mutants differ in one of the first.
         noticed = any(
-            judge(game, process, run, result, visible).verdict == "different"
+            judge_run(game, process, run, result, visible).verdict == "different"
             for run in runs.runs
             for result in runner.play([run])
         )

@@ -27,7 +27,7 @@ from orgflow.compilation.reading import load_model
 from orgflow.compiler import compile_model
 from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import NodeTable
-from orgflow.evaluation.page_production import production_page, ways
+from orgflow.evaluation.page_production import group_executions, production_page
 from orgflow.evaluation.production import ProductionReport, replay_executions
 from stored_executions import plain, production, stored
 
@@ -98,7 +98,7 @@ def test_runs_of_the_model_are_counted_by_branch_and_element(workflow: Json) -> 
     assert report.flows["f2"] == 2
     assert report.flows["f3"] == 1
     assert report.elements == {"s": 3, "t": 3, "g": 3, "a": 2, "b": 1, "e": 3}
-    assert [len(w.members) for w in ways(report)] == [2, 1]
+    assert [len(w.members) for w in group_executions(report)] == [2, 1]
 
 
 def test_a_branch_against_its_output_is_a_deviation(workflow: Json) -> None:
@@ -107,7 +107,7 @@ def test_a_branch_against_its_output_is_a_deviation(workflow: Json) -> None:
     (one,) = report.executions
     assert one.verdict == "different"
     assert one.ran == "b"
-    assert one.said == "`Tell customer` ran, but the model allows `Ship order`"
+    assert one.reason == "`Tell customer` ran, but the model allows `Ship order`"
     (failure,) = report.failures
     assert (failure.failure_stage, failure.rule, failure.element) == ("logical", "deviation", "b")
     assert not report.ok
@@ -119,7 +119,7 @@ def test_work_done_twice_and_an_early_end_are_deviations(workflow: Json) -> None
         stored(2, workflow, went(0, "Ship order")),
         stored(3, workflow, went(0)),
     )
-    said = [j.said for j in report.executions]
+    said = [j.reason for j in report.executions]
     assert said[0] == "`Ship order` ran, but the model allows `Done`"
     assert said[1] == "it ended, but the model continues with `Done`"
     assert said[2] == "it ended, but the model continues with `Ship order`"
@@ -132,7 +132,7 @@ def test_a_failed_run_is_no_deviation_but_a_typed_failure(workflow: Json) -> Non
     report = replayed(stored(7, workflow, order, "error", error))
     (one,) = report.executions
     assert one.verdict == "failed"
-    assert one.said == f"failed at `Ship order`: {error}"
+    assert one.reason == f"failed at `Ship order`: {error}"
     (failure,) = report.failures
     assert (failure.failure_stage, failure.rule) == ("execution", "no-connection")
     assert failure.element == "a"
@@ -166,7 +166,7 @@ def test_what_waits_or_was_stopped_is_told(workflow: Json) -> None:
         stored(3, workflow, went(0, "Tell customer"), "waiting"),
     )
     assert [j.verdict for j in report.executions] == ["unfinished", "failed", "different"]
-    assert report.executions[0].said == "waits at `Ship order`"
+    assert report.executions[0].reason == "waits at `Ship order`"
     assert {f.rule for f in report.failures} == {"unfinished", "stopped", "deviation"}
 
 
@@ -185,7 +185,7 @@ def test_unknown_nodes_are_named_and_not_guessed(workflow: Json) -> None:
     (one,) = report.executions
     assert one.strange == ("Send by courier",)
     assert one.verdict == "different"
-    assert "`Ship order` no longer has a node in the workflow" in one.said
+    assert "`Ship order` no longer has a node in the workflow" in one.reason
     (edited,) = report.edited
     assert edited.unknown == ("Send by courier",)
     assert edited.missing == ("Ship order",)
@@ -203,7 +203,7 @@ def test_a_step_switched_off_did_not_run(workflow: Json) -> None:
     row(workflow, "Ship order")["disabled"] = True
     (one,) = replayed(stored(1, workflow, went(0, "Ship order", "Done"))).executions
     assert one.verdict == "different"
-    assert "`Ship order` is disabled in the workflow" in one.said
+    assert "`Ship order` is disabled in the workflow" in one.reason
 
 
 def test_a_choice_nobody_tells_is_tried_and_said(workflow: Json) -> None:
@@ -240,7 +240,7 @@ def test_several_branches_at_once_are_told(workflow: Json) -> None:
     order[2] = ("In stock?", (1, 1, 0), "success", None)
     (one,) = replayed(stored(1, workflow, order)).executions
     assert one.verdict == "different"
-    assert one.said == "`In stock?` continued with `Yes` and `No`, which the model does not allow"
+    assert one.reason == "`In stock?` continued with `Yes` and `No`, which the model does not allow"
 
 
 def page(report: ProductionReport, model: Model) -> str:
@@ -297,7 +297,7 @@ def test_production_of_an_example(root: Path, registry: Registry, engine: LocalE
     right = production(model, made, ctx, engine, 40)
     wrong = production(model, made, ctx, engine, 10, edit=without_invoice)
     report = replayed(*right, model=model)
-    assert report.ok, [j.said for j in report.executions if j.verdict != "equal"]
+    assert report.ok, [j.reason for j in report.executions if j.verdict != "equal"]
     assert not any(j.free for j in report.executions)
     assert report.elements["send_invoice"] == 40
     spoiled = replayed(*wrong, model=model)
@@ -329,7 +329,7 @@ def test_random_models_in_production(kinds: tuple[str, ...], engine: LocalEngine
         report = replayed(*executions, model=model)
         assert not report.edited
         for run, one in zip(runs, report.executions, strict=True):
-            assert (one.verdict, one.said, one.free) == ("equal", "", ()), f"seed {seed}"
+            assert (one.verdict, one.reason, one.free) == ("equal", "", ()), f"seed {seed}"
             wanted = Counter(f for s in run.steps for f in s.taken)
             assert Counter(f for s in one.steps for f in s.taken) == wanted
         played += len(runs)

@@ -17,7 +17,7 @@ from orgflow.evaluation.failures import by_replay
 from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import NodeTable
 from orgflow.evaluation.page_runs import replay_page
-from orgflow.evaluation.replay import ReplayReport, StubPart, judge, replay_model
+from orgflow.evaluation.replay import ReplayReport, StubPart, judge_run, replay_model
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 
 from orgflow_ir.diagnostics import Severity
@@ -421,7 +421,7 @@ def test_a_wrong_way_into_a_stub_is_different() -> None:
 
     def verdict(*nodes: NodeExecution) -> str:
         result = RunResult("error", nodes, "stopped")
-        return judge(game, model.processes[0], run, result, seen, stubs).verdict
+        return judge_run(game, model.processes[0], run, result, seen, stubs).verdict
 
     assert verdict(*executed[:2], NodeExecution("Ship", "ship"), executed[-1]) == "different"
     assert verdict(*executed[:3]) == "different"

@@ -12,7 +12,14 @@ import pytest
 from cli_cases import orgflowc
 from orgflow.agents.text.bleu import bleu_score
 from orgflow.evaluation.paged_metrics import by_bleu, paged_scores
-from orgflow.evaluation.text_metrics import Remembering, Step, assign, match_steps, relations, score
+from orgflow.evaluation.text_metrics import (
+    Remembering,
+    Step,
+    assign_pairs,
+    list_relations,
+    match_steps,
+    score_draft,
+)
 from orgflow.evaluation.text_suite import Drafted, evaluate_texts, split_halves
 from shared_data import shared_data
 
@@ -42,7 +49,7 @@ A2 -> End
 
 def test_the_same_model_is_right(tmp_path: Path) -> None:
     truth = model(TRUTH, tmp_path)
-    found = score(truth, truth)
+    found = score_draft(truth, truth)
     assert (found.task, found.gateway, found.flow, found.overall) == (1, 1, 1, 1)
     assert (found.order, found.non_sequence, found.exclusive, found.concurrent) == (1, 1, 1, 1)
     assert found.exact
@@ -52,7 +59,7 @@ def test_the_same_model_is_right(tmp_path: Path) -> None:
 def test_a_bare_row_is_not(tmp_path: Path) -> None:
     steps = ("check the order", "ship goods", "repair goods", "write invoice", "call customer")
     row = " -> ".join(("Start", *steps, "End"))
-    found = score(model(row, tmp_path), model(TRUTH, tmp_path))
+    found = score_draft(model(row, tmp_path), model(TRUTH, tmp_path))
     assert (found.task, found.gateway) == (1, 0)
     assert found.non_sequence == 0
     assert found.order == 1
@@ -60,7 +67,7 @@ def test_a_bare_row_is_not(tmp_path: Path) -> None:
 
 def test_wrong_gateways(tmp_path: Path) -> None:
     swapped = TRUTH.replace("A1", "X3").replace("A2", "X4")
-    found = score(model(swapped, tmp_path), model(TRUTH, tmp_path))
+    found = score_draft(model(swapped, tmp_path), model(TRUTH, tmp_path))
     assert found.task == found.flow == 1
     assert found.gateway == 0.5
     assert (found.exclusive, found.concurrent) == (pytest.approx(2 / 3), 0)
@@ -72,7 +79,7 @@ def test_relations(tmp_path: Path) -> None:
     loop = "A2 -> X9\nX9 -> End\nX9 -> think -> ponder -> X9"
     truth = model(TRUTH.replace("A2 -> End", loop), tmp_path)
     names = {n.id: n.name for n in truth.processes[0].nodes}
-    found = {(names[a], names[b]): r for (a, b), r in relations(truth).items()}
+    found = {(names[a], names[b]): r for (a, b), r in list_relations(truth).items()}
     assert found["check order", "call customer"] == "before"
     assert found["call customer", "check order"] == "after"
     assert found["ship goods", "repair goods"] == "exclusive"
@@ -112,7 +119,7 @@ def test_the_assignment_is_the_best_one(seed: int) -> None:
     chance = random.Random(seed)
     rows, columns = chance.randint(1, 5), chance.randint(1, 5)
     likeness = [[chance.choice((0.0, 0.5, 0.7, 1.0)) for _ in range(columns)] for _ in range(rows)]
-    found = assign(likeness)
+    found = assign_pairs(likeness)
     count = min(rows, columns)
     assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found) == count
     if rows > columns:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from orgflow.evaluation.corpus.language import Act, Language, lines, words
+from orgflow.evaluation.corpus.language import Act, Language, split_lines, split_words
 
 _IRREGULAR = {
     line.split()[0]: (line.split()[1], line.split()[2])
-    for line in lines(
+    for line in split_lines(
         """
     be was been
     become became become
@@ -90,7 +90,7 @@ _IRREGULAR = {
     )
 }
 _DOUBLED = frozenset(
-    words(
+    split_words(
         """
     admit begin chat clip commit control crop cut dip drop equip fit flag forget get grab hit
     jot knit let log map occur permit pin plan plot pop prefer put quit refer reset run scan
@@ -138,7 +138,7 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 
 _VERBS = frozenset((*_IRREGULAR, *_DOUBLED, *_SYNONYMS)) | frozenset(
-    words(
+    split_words(
         """
     accept accompany acknowledge acquire activate add address adjust advance advertise advise agree
     align allocate allow amend analyse analyze announce answer appeal apply appoint appraise
@@ -177,7 +177,7 @@ _VERBS = frozenset((*_IRREGULAR, *_DOUBLED, *_SYNONYMS)) | frozenset(
 """Verbs that names of tasks begin with. The list is not complete."""
 
 _NOUNS = frozenset(
-    words(
+    split_words(
         "system kitchen hr guest flight ultrasound guidewire doppler sales rules waitress campaign "
         "it auto post-travel friend bank department staff team chef agent secretary user"
     )
@@ -193,7 +193,7 @@ _NOT_VERBS = re.compile(
 _PARTICLES = ("in", "out", "up", "off", "down", "back", "over", "on", "away", "along")
 
 
-def past(verb: str) -> tuple[str, str]:
+def form_past(verb: str) -> tuple[str, str]:
     """The past and the participle of a verb, its particle behind it."""
     word, space, rest = verb.partition(" ")
     if word in _IRREGULAR:
@@ -209,7 +209,7 @@ def past(verb: str) -> tuple[str, str]:
     return forms[0] + space + rest, forms[1] + space + rest
 
 
-def gerund(verb: str) -> str:
+def form_gerund(verb: str) -> str:
     """The form in -ing."""
     word, space, rest = verb.partition(" ")
     if word.endswith("ie"):
@@ -221,7 +221,7 @@ def gerund(verb: str) -> str:
     return f"{word}ing{space}{rest}"
 
 
-def lemma(word: str) -> str:
+def derive_infinitive(word: str) -> str:
     """The infinitive of a verb in the third person."""
     lower = word.lower()
     if lower in ("is", "has", "does", "goes"):
@@ -229,11 +229,11 @@ def lemma(word: str) -> str:
     if lower.endswith("ies"):
         return lower[:-3] + "y"
     if re.search(r"(?:sh|ch|ss|x|zz)es$", lower):
-        found = lower[:-2]
-        return found + "e" if found not in _VERBS and found + "e" in _VERBS else found
-    found = lower.removesuffix("s")
-    shorter = found.removesuffix("e")
-    return shorter if found not in _VERBS and shorter in _VERBS else found
+        verb = lower[:-2]
+        return verb + "e" if verb not in _VERBS and verb + "e" in _VERBS else verb
+    verb = lower.removesuffix("s")
+    shorter = verb.removesuffix("e")
+    return shorter if verb not in _VERBS and shorter in _VERBS else verb
 
 
 def _of_participle(word: str) -> str:
@@ -245,14 +245,14 @@ def _of_participle(word: str) -> str:
         return lower[:-3] + "y"
     stem = lower.removesuffix("ed")
     for known in (stem, stem + "e", stem[:-1]):
-        if known in _VERBS and past(known)[0] == lower:
+        if known in _VERBS and form_past(known)[0] == lower:
             return known
     if re.search(r"([^aeiousl])\1$", stem):
         return stem[:-1]
     return stem + "e" if re.search(r"(?:at|in|is|iz|v|c|g|s|ur|ar|ir|or)$", stem) else stem
 
 
-def divided(name: str) -> tuple[str, str, str]:
+def divide_name(name: str) -> tuple[str, str, str]:
     """Subject, verb and object of a task's name, each as far as the name has it.
 
     `Check stock` and `Customer checks stock` have the same verb; `Stock is checked by clerk` too. A
@@ -278,7 +278,7 @@ def divided(name: str) -> tuple[str, str, str]:
         return subject, _after_subject(parts[place].lower()), " ".join(parts[place + 1 :])
     verb = parts[0].lower()
     if verb not in _VERBS:
-        verb = _infinitive(verb)
+        verb = _match_infinitive(verb)
     if not verb:
         return "", "do", text
     others = parts[1:]
@@ -292,35 +292,39 @@ def _verb_after_subject(parts: list[str]) -> int:
     first = parts[0].lower()
     if first in _VERBS and not parts[0].isupper():
         return 0
+    places = range(1, min(4, len(parts) - 1))
+    return next((place for place in places if _is_verb_at(parts, place)), 0)
+
+
+def _is_verb_at(parts: list[str], place: int) -> bool:
+    """Whether the word at a place, which others precede and follow, is the verb of a sentence."""
+    word, before, follows = (parts[i].lower() for i in (place, place - 1, place + 1))
+    person = _PERSON.search(before) is not None or parts[place - 1].isupper()
+    if before in ("the", "a", "of") or (word == "claims" and _PERSON.search(follows)):
+        return False
+    if word in _VERBS and (before == "can" or (person and word not in ("test", "process"))):
+        return True
+    third = re.fullmatch(r"[a-z]{2,}s", word) and not word.endswith(("ss", "us", "ous", "is"))
+    if not third or (follows in ("of", "for", "in", "and", "or") and not person):
+        return False
+    first = parts[0].lower()
     noun = first in _NOUNS or _NOT_VERBS.search(first) is not None
-    for place in range(1, min(4, len(parts) - 1)):
-        word, before, follows = (parts[i].lower() for i in (place, place - 1, place + 1))
-        person = _PERSON.search(before) is not None or parts[place - 1].isupper()
-        if before in ("the", "a", "of") or (word == "claims" and _PERSON.search(follows)):
-            continue
-        if word in _VERBS and (before == "can" or (person and word not in ("test", "process"))):
-            return place
-        third = re.fullmatch(r"[a-z]{2,}s", word) and not word.endswith(("ss", "us", "ous", "is"))
-        if not third or (follows in ("of", "for", "in", "and", "or") and not person):
-            continue
-        known = lemma(word) in _VERBS and (place == 1 or noun)
-        article = follows in ("the", "a", "an", "his", "her", "its", "their", "to", "out")
-        if known or article or (person and not _PERSON.search(word)):
-            return place
-    return 0
+    known = derive_infinitive(word) in _VERBS and (place == 1 or noun)
+    article = follows in ("the", "a", "an", "his", "her", "its", "their", "to", "out")
+    return bool(known or article or (person and not _PERSON.search(word)))
 
 
 def _after_subject(word: str) -> str:
     if word in _VERBS:
         return word
-    found = lemma(word)
-    return found if found in _VERBS else _infinitive(found) or found
+    verb = derive_infinitive(word)
+    return verb if verb in _VERBS else _match_infinitive(verb) or verb
 
 
-def _infinitive(first: str) -> str:
+def _match_infinitive(first: str) -> str:
     """The verb that the first word of a name is a form of; empty where it is no verb."""
-    if lemma(first) in _VERBS and first not in _NOUNS:
-        return lemma(first)
+    if derive_infinitive(first) in _VERBS and first not in _NOUNS:
+        return derive_infinitive(first)
     if first.endswith(("ed", "en", "wn", "nt", "ld")) and _of_participle(first) in _VERBS:
         return _of_participle(first)
     for verb, forms in _IRREGULAR.items():
@@ -337,13 +341,13 @@ _FIXED = re.compile(
 )  # fmt: skip
 
 
-def act(name: str, chance: Callable[[], float]) -> Act:
+def choose_forms(name: str, chance: Callable[[], float]) -> Act:
     """The forms of a task; now and then with another verb or a shorter object."""
-    subject, verb, thing = divided(name)
+    subject, verb, thing = divide_name(name)
     if chance() < 0.4 and verb in _SYNONYMS:
         choices = _SYNONYMS[verb]
         verb = choices[int(chance() * len(choices))]
-    bare = _decapitalised(thing)
+    bare = _lower_first(thing)
     whole = bare if _FIXED.match(bare) or not bare else f"the {bare}"
     head = re.split(r"\b(?:from|to|for|with|in|into|of|by|via|on|about|at|and|or)\b", bare)[0]
     last = (head.split() or bare.split() or ["it"])[-1]
@@ -353,12 +357,12 @@ def act(name: str, chance: Callable[[], float]) -> Act:
     )
     if chance() < 0.25:
         whole = short
-    before, participle = past(verb)
+    before, participle = form_past(verb)
     space = " " if whole else ""
     return Act(
         do=f"{verb}{space}{whole}",
         did=f"{before}{space}{whole}",
-        doing=f"{gerund(verb)}{space}{whole}",
+        doing=f"{form_gerund(verb)}{space}{whole}",
         done=participle,
         thing=whole or "it",
         short=short,
@@ -367,7 +371,7 @@ def act(name: str, chance: Callable[[], float]) -> Act:
     )
 
 
-def _decapitalised(text: str) -> str:
+def _lower_first(text: str) -> str:
     return " ".join(
         w if w.isupper() or not w[:1].isupper() or w[1:] != w[1:].lower() else w.lower()
         for w in text.split()
@@ -376,8 +380,8 @@ def _decapitalised(text: str) -> str:
 
 ENGLISH = Language(
     code="en",
-    act=act,
-    requests=lines(
+    act=choose_forms,
+    requests=split_lines(
         """
     Could you {do} today?
     Can I ask you to {do} next?
@@ -393,7 +397,7 @@ ENGLISH = Language(
     {name}, please don't forget to {do}.
     """
     ),
-    reports=lines(
+    reports=split_lines(
         """
     I {did} this morning.
     Just a quick note that I {did}.
@@ -409,7 +413,7 @@ ENGLISH = Language(
     {name}, I {did} as you asked.
     """
     ),
-    plans=lines(
+    plans=split_lines(
         """
     I am going to {do} now and will let you know how it goes.
     I'll {do} first thing on {day}.
@@ -418,7 +422,7 @@ ENGLISH = Language(
     Then I will {do}, unless you object.
     """
     ),
-    passives=lines(
+    passives=split_lines(
         """
     Good news, {thing} has been {done}.
     I can confirm: {thing} was {done} at ten.
@@ -426,7 +430,7 @@ ENGLISH = Language(
     As of {day}, {thing} counts as {done}.
     """
     ),
-    obliques=lines(
+    obliques=split_lines(
         """
     That's {thing} off my desk.
     About {thing}: settled, you can carry on.
@@ -437,14 +441,14 @@ ENGLISH = Language(
     As for {thing}, all is in order.
     """
     ),
-    systems=lines(
+    systems=split_lines(
         """
     AUTOMATIC NOTICE {ref}: {topic} {done}. Please do not reply.
     {ref} status changed: {topic} ({done}).
     Task "{do}" of {ref} finished at {day} 14:02.
     """
     ),
-    answers=lines(
+    answers=split_lines(
         """
     Thanks, noted.
     Great, that was quick.
@@ -460,7 +464,7 @@ ENGLISH = Language(
     Will do.
     """
     ),
-    details=lines(
+    details=split_lines(
         """
     It is about {case}, in case you wondered.
     The number is {ref}.
@@ -480,7 +484,7 @@ ENGLISH = Language(
     The attachment is bigger than it looks.
     """
     ),
-    talk=lines(
+    talk=split_lines(
         """
     By the way, your umbrella is still at my place.
     How was the weekend at the lake?
@@ -494,7 +498,7 @@ ENGLISH = Language(
     Greetings from a very full train.
     """
     ),
-    greetings=lines(
+    greetings=split_lines(
         """
     Hi {name},
     Hello {name},
@@ -504,8 +508,8 @@ ENGLISH = Language(
     Hi there,
     """
     ),
-    closings=lines("Best regards,\nBest,\nThanks,\nCheers,\nKind regards,\nAll the best,"),
-    subjects=lines(
+    closings=split_lines("Best regards,\nBest,\nThanks,\nCheers,\nKind regards,\nAll the best,"),
+    subjects=split_lines(
         """
     {topic}
     {ref}
@@ -520,11 +524,11 @@ ENGLISH = Language(
     """
     ),
     quote="On {day}, {name} wrote:",
-    days=lines("Monday\nTuesday\nWednesday\nThursday\nFriday\ntomorrow\nnext week"),
-    places=lines(
+    days=split_lines("Monday\nTuesday\nWednesday\nThursday\nFriday\ntomorrow\nnext week"),
+    places=split_lines(
         "room 4.12\nthe annex\nthe blue cabinet\nthe second floor\nthe shared drive\nbuilding C"
     ),
-    cases=lines(
+    cases=split_lines(
         """
     the {last} matter
     {street} {number}
@@ -535,30 +539,30 @@ ENGLISH = Language(
     the {street} one
     """
     ),
-    streets=lines(
+    streets=split_lines(
         "Mill Lane\nHarbour Road\nKestrel Close\nStation Street\nOrchard Way\nChapel Hill\n"
         "Foundry Row\nLinden Avenue\nQuarry Path\nBridge End\nTanner's Yard\nWindmill Rise"
     ),
-    first=words(
+    first=split_words(
         "Ada Basil Clara Dmitri Edith Farouk Greta Hamid Ivy Jasper Kira Leon Maud Nadia Oscar "
         "Priya Quentin Rosa Stellan Tamar Ulric Vera Wendell Xenia Yusuf Zelda Abel Bonnie Cyril "
         "Delia Emmet Flora Gideon Hester Ivo Juno Kaspar Lena Milan Nell Orla Piers Renata Silas "
         "Thea Umar Violet Willem Yara Zora"
     ),
-    last=words(
+    last=split_words(
         "Ashdown Birkett Calloway Drummond Eastwick Fairbairn Gathercole Hargreave Inglewood "
         "Jessop Kirkbride Lockwood Mainwaring Netherby Oakeshott Pemberton Quillan Ravenscroft "
         "Stanhope Thackeray Underhill Venables Wetherby Yardley Zeller Arkwright Blakeney Cottrell "
         "Dunmore Ellery Finchley Granger Holbrook Ives Jardine Kemble Langton Merrick Norwood "
         "Osgood Prescott Radcliffe Selwyn Tolliver Upton Vickers Winslow"
     ),
-    staff=lines(
+    staff=split_lines(
         "Clerk\nCoordinator\nTeam Lead\nSpecialist\nOffice Manager\nAnalyst\nDesk Officer\n"
         "Assistant\nSupervisor\nTechnician\nCase Worker\nController"
     ),
-    outside=lines("Customer\nApplicant\nClient\nMember\nGuest\nPartner"),
+    outside=split_lines("Customer\nApplicant\nClient\nMember\nGuest\nPartner"),
     system="Workflow System (automated)",
-    topics=lines(
+    topics=split_lines(
         """
     the coffee machine on two
     parking bay 12
@@ -592,7 +596,7 @@ ENGLISH = Language(
     the smell in the stairwell
     """
     ),
-    openers=lines(
+    openers=split_lines(
         """
     Does anybody know anything about {topic}?
     Once more about {topic}: this cannot go on.
@@ -606,7 +610,7 @@ ENGLISH = Language(
     I would put in ten euros for {topic}. Who joins?
     """
     ),
-    replies=lines(
+    replies=split_lines(
         """
     Ha, not again.
     Count me in.
@@ -626,7 +630,9 @@ ENGLISH = Language(
     It was like that when I came.
     """
     ),
-    pickup=lines("{name} speaking.\nYes, {name} here.\nHello?\n{name}, good morning."),
-    call=lines("discuss\nconsult\nnegotiat\ninterview\ncall\nphone\nask\ntalk\nmeet\ndescribe"),
-    notify=lines("notif\nremind\nconfirm\ninform\nalert"),
+    pickup=split_lines("{name} speaking.\nYes, {name} here.\nHello?\n{name}, good morning."),
+    call=split_lines(
+        "discuss\nconsult\nnegotiat\ninterview\ncall\nphone\nask\ntalk\nmeet\ndescribe"
+    ),
+    notify=split_lines("notif\nremind\nconfirm\ninform\nalert"),
 )

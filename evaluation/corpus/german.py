@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from orgflow.evaluation.corpus.language import Act, Language, lines, words
+from orgflow.evaluation.corpus.language import Act, Language, split_lines, split_words
 
 _IRREGULAR = {
     "schreiben": "geschrieben", "senden": "gesendet", "bringen": "gebracht", "geben": "gegeben",
@@ -40,30 +40,32 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 
 
-def participle(verb: str) -> str:
+def form_participle(verb: str) -> str:
     """The second participle of an infinitive."""
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
     for prefix in _SEPARABLE:
         stem = verb.removeprefix(prefix)
         if stem != verb and len(stem) > 4 and verb != "antworten":
-            return prefix + participle(stem)
+            return prefix + form_participle(stem)
     for prefix in _INSEPARABLE:
         stem = verb.removeprefix(prefix)
         if stem != verb and len(stem) > 3:
             whole = _IRREGULAR.get(stem)
-            return prefix + whole.removeprefix("ge") if whole else prefix + _weak(stem)
+            return (
+                prefix + whole.removeprefix("ge") if whole else prefix + _form_weak_participle(stem)
+            )
     if verb.endswith("ieren"):
         return verb[:-2] + "t"
-    return "ge" + _weak(verb)
+    return "ge" + _form_weak_participle(verb)
 
 
-def _weak(verb: str) -> str:
+def _form_weak_participle(verb: str) -> str:
     stem = re.sub(r"e?n$", "", verb)
     return stem + ("et" if re.search(r"(?:[td]|[^lrh\W][mn])$", stem) else "t")
 
 
-def divided(name: str) -> tuple[str, str, str]:
+def divide_name(name: str) -> tuple[str, str, str]:
     """Subject (always empty), verb and object of a task's name: `Rechnung prüfen`."""
     parts = name.strip().rstrip("?!.").split()
     last = parts[-1]
@@ -72,9 +74,9 @@ def divided(name: str) -> tuple[str, str, str]:
     return "", "erledigen", " ".join(parts)
 
 
-def act(name: str, chance: Callable[[], float]) -> Act:
+def choose_forms(name: str, chance: Callable[[], float]) -> Act:
     """The forms of a task; now and then with another verb or a shorter object."""
-    subject, verb, thing = divided(name)
+    subject, verb, thing = divide_name(name)
     if chance() < 0.4 and verb in _SYNONYMS:
         choices = _SYNONYMS[verb]
         verb = choices[int(chance() * len(choices))]
@@ -82,7 +84,7 @@ def act(name: str, chance: Callable[[], float]) -> Act:
     short = nouns[0] if nouns else thing
     if chance() < 0.25:
         thing = short
-    done = participle(verb)
+    done = form_participle(verb)
     return Act(
         do=f"{thing} {verb}", did=f"{thing} {done}", doing=f"{thing} {verb}", done=done,
         thing=thing, short=short, subject=subject, topic=thing,
@@ -91,8 +93,8 @@ def act(name: str, chance: Callable[[], float]) -> Act:
 
 GERMAN = Language(
     code="de",
-    act=act,
-    requests=lines(
+    act=choose_forms,
+    requests=split_lines(
         """
     Könntest du heute noch {do}?
     Bitte {do}, am besten bis {day}.
@@ -104,7 +106,7 @@ GERMAN = Language(
     Darf ich dich noch um etwas bitten? Wir müssen {do}.
     """
     ),
-    reports=lines(
+    reports=split_lines(
         """
     Habe soeben {did}.
     Kurze Info: {did}, alles in Ordnung.
@@ -115,21 +117,21 @@ GERMAN = Language(
     Wir haben gleich nach deinem Anruf {did}.
     """
     ),
-    plans=lines(
+    plans=split_lines(
         """
     Ich werde gleich {do} und melde mich dann.
     Morgen früh wollen wir {do}.
     Bin gerade dabei: {do}.
     """
     ),
-    passives=lines(
+    passives=split_lines(
         """
     {thing} wurde um zehn {done}.
     {thing} ist nun {done}.
     Gute Nachricht, {thing} gilt als {done}.
     """
     ),
-    obliques=lines(
+    obliques=split_lines(
         """
     {thing}: passt alles.
     Damit ist {thing} vom Tisch.
@@ -137,13 +139,13 @@ GERMAN = Language(
     Zu {short}: geklärt, es kann weitergehen.
     """
     ),
-    systems=lines(
+    systems=split_lines(
         """
     AUTOMATISCHE NACHRICHT {ref}: {topic} {done}. Bitte nicht antworten.
     {ref}: Status geändert, {topic} ({done}).
     """
     ),
-    answers=lines(
+    answers=split_lines(
         """
     Danke, ist notiert.
     Prima, das ging ja schnell.
@@ -154,7 +156,7 @@ GERMAN = Language(
     Entschuldige die späte Antwort, ich war unterwegs. Ja, gerne.
     """
     ),
-    details=lines(
+    details=split_lines(
         """
     Es geht um {case}.
     Die Nummer ist {ref}.
@@ -166,7 +168,7 @@ GERMAN = Language(
     Am Telefon war niemand zu erreichen.
     """
     ),
-    talk=lines(
+    talk=split_lines(
         """
     Dein Schirm steht übrigens noch bei mir.
     Wie war das Wochenende am See?
@@ -176,28 +178,34 @@ GERMAN = Language(
     Grüße an die anderen.
     """
     ),
-    greetings=lines("Hallo {name},\nLiebe Grüße vorab, {name},\nGuten Morgen {name},\n{name},"),
-    closings=lines("Viele Grüße\nBeste Grüße\nMit freundlichen Grüßen\nDanke und Gruß"),
-    subjects=lines("{topic}\n{ref}\n{case}\n{topic}, {case}\nFrage zu {topic}\nkurze Frage"),
+    greetings=split_lines(
+        "Hallo {name},\nLiebe Grüße vorab, {name},\nGuten Morgen {name},\n{name},"
+    ),
+    closings=split_lines("Viele Grüße\nBeste Grüße\nMit freundlichen Grüßen\nDanke und Gruß"),
+    subjects=split_lines("{topic}\n{ref}\n{case}\n{topic}, {case}\nFrage zu {topic}\nkurze Frage"),
     quote="Am {day} schrieb {name}:",
-    days=lines("Montag\nDienstag\nMittwoch\nDonnerstag\nFreitag\nWochenende"),
-    places=lines("Raum 4.12\nGebäude C\nder Ablage\nder Werkstatt\nder zweiten Etage"),
-    cases=lines("den Vorgang {last}\n{street} {number}\nAkte {number}\nFrau {last}\nHerrn {last}"),
-    streets=lines("Mühlgasse\nHafenstraße\nLindenallee\nBahnhofstraße\nAm Anger\nGartenweg"),
-    first=words(
+    days=split_lines("Montag\nDienstag\nMittwoch\nDonnerstag\nFreitag\nWochenende"),
+    places=split_lines("Raum 4.12\nGebäude C\nder Ablage\nder Werkstatt\nder zweiten Etage"),
+    cases=split_lines(
+        "den Vorgang {last}\n{street} {number}\nAkte {number}\nFrau {last}\nHerrn {last}"
+    ),
+    streets=split_lines("Mühlgasse\nHafenstraße\nLindenallee\nBahnhofstraße\nAm Anger\nGartenweg"),
+    first=split_words(
         "Anke Bernd Carola Detlef Elke Frieder Gesine Heiko Imke Jochen Kathrin Lutz Marlies "
         "Norbert Okka Peer Rieke Sönke Traudl Uwe Volker Wiebke Xaver Yvonne Zita Arndt Birgit "
         "Clemens Dörte Egon"
     ),
-    last=words(
+    last=split_words(
         "Ahlers Brandt Claasen Dierks Eggers Feddersen Gerlach Hinrichs Ihde Jansen Köster "
         "Lüders Mahnke Niemann Oltmanns Petersen Quast Rohwer Stüben Thomsen Uhlig Vogelsang "
         "Wulff Zander Behrens Carstens Drews Ebeling Frahm Grote"
     ),
-    staff=lines("Sachbearbeitung\nLeitung\nEinkauf\nLager\nBuchhaltung\nSekretariat\nTechnik"),
-    outside=lines("Kundin\nAntragsteller\nMitglied\nPartner"),
+    staff=split_lines(
+        "Sachbearbeitung\nLeitung\nEinkauf\nLager\nBuchhaltung\nSekretariat\nTechnik"
+    ),
+    outside=split_lines("Kundin\nAntragsteller\nMitglied\nPartner"),
     system="Vorgangssystem (automatisch)",
-    topics=lines(
+    topics=split_lines(
         """
     Kaffeemaschine
     Parkplatz 12
@@ -213,7 +221,7 @@ GERMAN = Language(
     Blumen im Flur
     """
     ),
-    openers=lines(
+    openers=split_lines(
         """
     Weiß jemand etwas zum Thema {topic}?
     Noch einmal zum Thema {topic}: so geht das nicht weiter.
@@ -222,7 +230,7 @@ GERMAN = Language(
     Lustige Geschichte, erzähle ich beim Essen: {topic}.
     """
     ),
-    replies=lines(
+    replies=split_lines(
         """
     Bin dabei.
     Ich lieber nicht, die Kinder.
@@ -234,7 +242,7 @@ GERMAN = Language(
     Reden wir beim Essen.
     """
     ),
-    pickup=lines("{name} am Apparat.\nJa, {name} hier.\n{name}, guten Morgen."),
-    call=lines("besprech\nabstimm\nverhandel\nanruf\nberat\ntelefon"),
-    notify=lines("informier\nbenachrichtig\nerinner\nbestätig\nmahn"),
+    pickup=split_lines("{name} am Apparat.\nJa, {name} hier.\n{name}, guten Morgen."),
+    call=split_lines("besprech\nabstimm\nverhandel\nanruf\nberat\ntelefon"),
+    notify=split_lines("informier\nbenachrichtig\nerinner\nbestätig\nmahn"),
 )

@@ -101,11 +101,11 @@ class Language:
     notify: tuple[str, ...]
 
 
-def lines(text: str) -> tuple[str, ...]:
+def split_lines(text: str) -> tuple[str, ...]:
     """The lines of a text that are not empty."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-def words(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """The words of a text."""
     return tuple(text.split())

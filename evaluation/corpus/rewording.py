@@ -66,7 +66,7 @@ class Rewording(NamedTuple):
     stopped: str
 
 
-def reword(
+def reword_messages(
     written: Sequence[Written],
     tasks: Tasks,
     code: str,
@@ -86,22 +86,22 @@ def reword(
     texts: dict[int, str] = {}
     refused = 0
     stopped = ""
-    batches = list(_batches(written))
+    batches = list(_split_batches(written))
     try:
         for done, batch in enumerate(batches):
             progress(done, len(batches), "messages in other words")
-            found = _answered(batch, written, tasks, code, client)
-            texts.update(found)
-            refused += len(batch) - len(found)
+            usable = _ask_batch(batch, written, tasks, code, client)
+            texts.update(usable)
+            refused += len(batch) - len(usable)
     except OverBudget as error:
         stopped = str(error)
-    return Rewording(_with(written, texts), len(texts), refused, stopped)
+    return Rewording(_replace_texts(written, texts), len(texts), refused, stopped)
 
 
 def expected_rewording(written: Sequence[Written], code: str) -> Expected:
     """About what `reword` takes where every answer is usable."""
-    batches = list(_batches(written))
-    prompts = (_prompt(batch, written, code, {}) for batch in batches)
+    batches = list(_split_batches(written))
+    prompts = (_write_prompt(batch, written, code, {}) for batch in batches)
     return Expected(
         len(batches),
         sum(estimate_tokens([prompt]) for prompt in prompts),
@@ -113,74 +113,74 @@ def expected_rewording(written: Sequence[Written], code: str) -> Expected:
 # -- what is asked ----------------------------------------------------------------------------
 
 
-def _batches(written: Sequence[Written]) -> Iterator[list[int]]:
+def _split_batches(written: Sequence[Written]) -> Iterator[list[int]]:
     """The places of messages that are asked about together."""
     groups: dict[tuple[str, str], list[int]] = {}
-    for place, one in enumerate(written):
-        if _own(one.body):
-            groups.setdefault((one.process, one.scenario), []).append(place)
+    for place, message in enumerate(written):
+        if _cut_quotation(message.body):
+            groups.setdefault((message.process, message.scenario), []).append(place)
     for places in groups.values():
         for begin in range(0, len(places), BATCH):
             yield places[begin : begin + BATCH]
 
 
-def _prompt(
+def _write_prompt(
     places: Sequence[int], written: Sequence[Written], code: str, wrong: Mapping[int, str]
 ) -> str:
-    shown = [
-        {"number": number, "channel": one.channel, "from": one.sender, "to": list(one.receivers),
-         "subject": one.subject, "text": _own(one.body)}
-        for number, one in enumerate((written[place] for place in places), 1)
+    messages = [
+        {"number": number, "channel": shown.channel, "from": shown.sender,
+         "to": list(shown.receivers), "subject": shown.subject, "text": _cut_quotation(shown.body)}
+        for number, shown in enumerate((written[place] for place in places), 1)
     ]  # fmt: skip
     return render_prompt(
         "synth_reword",
         language=LANGUAGE_NAMES[code],
-        messages="\n".join(json.dumps(one, ensure_ascii=False) for one in shown),
+        messages="\n".join(json.dumps(message, ensure_ascii=False) for message in messages),
         wrong="\n".join(
             f"{places.index(place) + 1}: it {reason}" for place, reason in wrong.items()
         ),
     )
 
 
-def _answered(
+def _ask_batch(
     batch: Sequence[int], written: Sequence[Written], tasks: Tasks, code: str,
     client: ModelClient,
 ) -> dict[int, str]:  # fmt: skip
     """The usable texts for a batch, by place."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     left, wrong = list(batch), dict[int, str]()
     for _ in range(ATTEMPTS):
-        prompt = _prompt(left, written, code, wrong)
+        prompt = _write_prompt(left, written, code, wrong)
         reply = client.ask([{"role": "user", "content": prompt}], schema=SCHEMA)
-        given = _texts(reply.text)
+        given = _parse_texts(reply.text)
         wrong = {}
         for number, place in enumerate(left, 1):
             text = visible_text(given.get(number, "")).strip()
-            reason = _fault(text, written[place], tasks, code)
+            reason = _describe_fault(text, written[place], tasks, code)
             if reason:
                 wrong[place] = reason
             else:
-                found[place] = text
+                texts[place] = text
         left = list(wrong)
         if not left:
             break
-    return found
+    return texts
 
 
-def _texts(answer: str) -> dict[int, str]:
+def _parse_texts(answer: str) -> dict[int, str]:
     """The texts of an answer by their numbers; the first where a number comes again."""
     try:
         value = read_json(answer).value
     except UnreadableAnswer:
         return {}
     entries = value.get("messages") if isinstance(value, Mapping) else value
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, Mapping) and isinstance(entry.get("text"), str):
             number = entry.get("number")
             if type(number) is int:
-                found.setdefault(number, entry["text"])
-    return found
+                texts.setdefault(number, entry["text"])
+    return texts
 
 
 # -- what is used -----------------------------------------------------------------------------
@@ -189,9 +189,9 @@ _REFERENCE = re.compile(r"\b[A-Z]{1,3}-\d+|\d[\d.,:/-]*\d|\d")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
-def _fault(text: str, one: Written, tasks: Tasks, code: str) -> str:
+def _describe_fault(text: str, message: Written, tasks: Tasks, code: str) -> str:
     """Why a text cannot stand for a message, as the end of a sentence; empty where it can."""
-    own = _own(one.body)
+    own = _cut_quotation(message.body)
     if not text:
         return "is missing"
     if len(text) > max(SHORT, LONGEST * len(own)):
@@ -203,12 +203,12 @@ def _fault(text: str, one: Written, tasks: Tasks, code: str) -> str:
         return f"lost `{min(before - after)}`"
     if after - before:
         return f"has `{min(after - before)}`, which the message has not"
-    if one.channel == "call" and _speakers(text) != _speakers(own):
-        return f"is no transcript of {', '.join(_speakers(own))}"
-    kept = _stems(text)
-    for task in one.tasks:
-        name = tasks.get((one.process, task), "")
-        stated = _stems(name) & _stems(own)
+    if message.channel == "call" and _list_speakers(text) != _list_speakers(own):
+        return f"is no transcript of {', '.join(_list_speakers(own))}"
+    kept = _collect_stems(text)
+    for task in message.tasks:
+        name = tasks.get((message.process, task), "")
+        stated = _collect_stems(name) & _collect_stems(own)
         if stated and not stated & kept:
             return f"no longer states `{name}`"
     if identify_language(text) not in ("", code) and identify_language(own) in ("", code):
@@ -216,13 +216,13 @@ def _fault(text: str, one: Written, tasks: Tasks, code: str) -> str:
     return ""
 
 
-def _speakers(text: str) -> tuple[str, ...]:
+def _list_speakers(text: str) -> tuple[str, ...]:
     """Who speaks in a transcript, in order of their first turn; empty where a line has nobody."""
     named = [line.partition(": ") for line in text.splitlines() if line.strip()]
     return tuple(dict.fromkeys(name if colon else "" for name, colon, _ in named))
 
 
-def _stems(text: str) -> set[str]:
+def _collect_stems(text: str) -> set[str]:
     return {word.lower()[:5] for word in _WORD.findall(text)}
 
 
@@ -231,32 +231,32 @@ def _stems(text: str) -> set[str]:
 _QUOTING = re.compile(r"(?P<own>.*?)\n\n(?P<head>[^\n]+)\n(?P<quote>(?:> [^\n]*\n?)+)", re.DOTALL)
 
 
-def _own(body: str) -> str:
+def _cut_quotation(body: str) -> str:
     """The text above a quotation; empty where one stands between texts, as in joined messages."""
     if "\n> " not in body:
         return body
-    found = _QUOTING.fullmatch(body)
-    return found["own"] if found is not None else ""
+    match = _QUOTING.fullmatch(body)
+    return match["own"] if match is not None else ""
 
 
-def _with(written: Sequence[Written], texts: Mapping[int, str]) -> list[Written]:
+def _replace_texts(written: Sequence[Written], texts: Mapping[int, str]) -> list[Written]:
     """The messages with new texts, and with what they quote as it is worded now."""
     now: dict[tuple[str, str], list[str]] = {}
     changed: list[Written] = []
-    for place, one in enumerate(written):
-        body = texts.get(place, _own(one.body)) or one.body
-        found = _QUOTING.fullmatch(one.body)
-        if found is not None and _own(one.body):
-            quoted = found["quote"].strip("\n")
-            lines = now.get((one.scenario, quoted), quoted.split("\n"))
-            body = "\n".join([f"{body}\n", found["head"], *lines])
-        new = replace(one, body=body)
-        now[one.scenario, "\n".join(_quote(one.body))] = _quote(body)
+    for place, message in enumerate(written):
+        body = texts.get(place, _cut_quotation(message.body)) or message.body
+        match = _QUOTING.fullmatch(message.body)
+        if match is not None and _cut_quotation(message.body):
+            quoted = match["quote"].strip("\n")
+            lines = now.get((message.scenario, quoted), quoted.split("\n"))
+            body = "\n".join([f"{body}\n", match["head"], *lines])
+        new = replace(message, body=body)
+        now[message.scenario, "\n".join(_quote_lines(message.body))] = _quote_lines(body)
         changed.append(new)
     return changed
 
 
-def _quote(body: str) -> list[str]:
+def _quote_lines(body: str) -> list[str]:
     """How a message is quoted."""
     lines = [line for line in body.splitlines() if line and not line.startswith(">")]
     return [f"> {line}" for line in lines[:6]]

@@ -45,7 +45,9 @@ class Source(NamedTuple):
     scenarios: tuple[Scenario, ...]
 
 
-def sources(models: Sequence[tuple[str, Model]], scenarios: int, fewest: int = 4) -> list[Source]:
+def list_sources(
+    models: Sequence[tuple[str, Model]], scenarios: int, fewest: int = 4
+) -> list[Source]:
     """The processes of models with up to so many scenarios each.
 
     Args:
@@ -54,27 +56,31 @@ def sources(models: Sequence[tuple[str, Model]], scenarios: int, fewest: int = 4
             repeated where there are fewer.
         fewest: tasks of a run; a process with shorter ones only is left out.
     """
-    found: list[Source] = []
+    sources: list[Source] = []
     for key, model in models:
-        processes = [p for p in executable_processes(model) if _named(p)]
+        processes = [p for p in executable_processes(model) if _collect_names(p)]
         for number, process in enumerate(processes, 1):
             name = key if len(processes) == 1 else f"{key}.{number}"
             runs = enumerate_runs(model, process.id, max_runs=max(scenarios, 8)).runs
-            told = [t for t in (_tasks(process, run.steps) for run in runs) if len(t) >= fewest]
-            told = list(dict.fromkeys(told))
-            if not told:
+            histories = [
+                t
+                for t in (_list_done_tasks(process, run.steps) for run in runs)
+                if len(t) >= fewest
+            ]
+            histories = list(dict.fromkeys(histories))
+            if not histories:
                 continue
-            told = [told[i % len(told)] for i in range(scenarios)]
-            found.append(
+            histories = [histories[i % len(histories)] for i in range(scenarios)]
+            sources.append(
                 Source(
                     name, process.name or model.name or "", process.doc or "",
-                    tuple(Scenario(name, f"{name}-{i}", t) for i, t in enumerate(told, 1)),
+                    tuple(Scenario(name, f"{name}-{i}", t) for i, t in enumerate(histories, 1)),
                 )
             )  # fmt: skip
-    return found
+    return sources
 
 
-def _named(process: Process) -> dict[str, str]:
+def _collect_names(process: Process) -> dict[str, str]:
     """The names of tasks that have one, those of sub-processes too."""
     names: dict[str, str] = {}
     scopes: list[Scope] = [process]
@@ -87,8 +93,8 @@ def _named(process: Process) -> dict[str, str]:
     return names
 
 
-def _tasks(process: Process, steps: Sequence[Step]) -> tuple[Done, ...]:
-    names = _named(process)
+def _list_done_tasks(process: Process, steps: Sequence[Step]) -> tuple[Done, ...]:
+    names = _collect_names(process)
     lanes = {member: lane.name or "" for lane in process.lanes for member in lane.members}
     seen: dict[str, int] = {}
     done: list[Done] = []

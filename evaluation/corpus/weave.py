@@ -70,12 +70,12 @@ class Writer:
         for source in sources:
             roles = self._roles(source)
             for scenario in source.scenarios:
-                told = self._scenario(scenario, roles)
-                written += self._stressed(told)
+                messages = self._scenario(scenario, roles)
+                written += self._stressed(messages)
         people = sorted({w.sender for w in written})
         written += self._noise(round(self.noise * len(written)), people)
         if "lost-threads" in self.stress:
-            written = [replace(w, thread="", subject=_bare(w.subject)) for w in written]
+            written = [replace(w, thread="", subject=_strip_prefixes(w.subject)) for w in written]
         return sorted(written, key=lambda w: (w.at, w.body))
 
     # -- people ------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Writer:
         for scenario in source.scenarios:
             for task in scenario.tasks:
                 named = task.actor or language.act(task.name, lambda: 1.0).subject
-                roles.setdefault(task.element, _title(named) or draw.choice(own))
+                roles.setdefault(task.element, _format_role(named) or draw.choice(own))
         return roles
 
     def _person(self, source: str, role: str, cast: dict[str, str]) -> str:
@@ -116,7 +116,7 @@ class Writer:
         cast: dict[str, str] = {}
         facts = self._facts()
         at = START + timedelta(days=draw.random() * DAYS)
-        told: list[Written] = []
+        messages: list[Written] = []
         thread, subject, left = "", "", 0
         tasks = scenario.tasks
         for place, task in enumerate(tasks):
@@ -129,20 +129,22 @@ class Writer:
                 left = draw.randint(1, THREAD_TASKS)
             left -= 1
             for text, sender, receiver, channel in self._sentences(task, who, other, facts):
-                at += self._pause(first=not told)
-                about = subject if not told or told[-1].thread != thread else f"Re: {subject}"
+                at += self._pause(first=not messages)
+                about = (
+                    subject if not messages or messages[-1].thread != thread else f"Re: {subject}"
+                )
                 body = text
-                if told and told[-1].thread == thread and draw.random() < 0.15:
-                    body += self._quoted(told[-1])
+                if messages and messages[-1].thread == thread and draw.random() < 0.15:
+                    body += self._quoted(messages[-1])
                 mail = channel == "email"
-                told.append(
+                messages.append(
                     Written(
                         at, channel, sender, (receiver,), about if mail else "",
                         thread if mail else "", body, scenario.process, scenario.id,
                         (task.element,),
                     )
                 )  # fmt: skip
-        return told
+        return messages
 
     def _other(
         self, scenario: Scenario, roles: dict[str, str], cast: dict[str, str], who: str,
@@ -171,17 +173,17 @@ class Writer:
             short = self._filled((*language.reports, *language.passives), act, facts, other)
             return [(short, who, other, "sms")]
         channel = "email" if draw.random() < 0.85 else draw.choice(("chat", "sms"))
-        said: list[tuple[str, str, str, str]] = []
+        lines: list[tuple[str, str, str, str]] = []
         shape = draw.random()
         if shape < 0.1:
             text = self._filled(language.systems, act, facts, other)
-            said.append((text, language.system, who, "email"))
+            lines.append((text, language.system, who, "email"))
         elif shape < 0.45:
-            said.append(
+            lines.append(
                 (self._mail(language.requests, act, facts, who, channel), other, who, channel)
             )
         elif shape < 0.55:
-            said.append(
+            lines.append(
                 (self._mail(language.plans, act, facts, other, channel), who, other, channel)
             )
         if shape >= 0.3:
@@ -191,15 +193,19 @@ class Writer:
                 language.reports if kinds < 0.6
                 else language.passives if kinds < 0.8 else language.obliques
             )  # fmt: skip
-            said.append((self._mail(templates, act, facts, other, channel), who, other, channel))
+            lines.append((self._mail(templates, act, facts, other, channel), who, other, channel))
         if draw.random() < 0.25:
             answer = self._filled(language.answers, act, facts, who)
-            said.append((answer, other, who, channel))
+            lines.append((answer, other, who, channel))
         return [
-            (text + f"\n\n{_first(sender)}" if c == "email" and sender != language.system else text,
-             sender, receiver, c)
-            for text, sender, receiver, c in said
-        ]  # fmt: skip
+            (
+                f"{text}\n\n{_first_name(s)}" if c == "email" and s != language.system else text,
+                s,
+                r,
+                c,
+            )
+            for text, s, r, c in lines
+        ]
 
     def _mail(
         self, templates: Sequence[str], act: Act, facts: dict[str, str], to: str, channel: str
@@ -220,7 +226,7 @@ class Writer:
     def _call(self, act: Act, who: str, other: str, facts: dict[str, str]) -> str:
         """A transcript, with the one who is called first."""
         language = self.language
-        me, you = _first(who), _first(other)
+        me, you = _first_name(who), _first_name(other)
         turns = [
             f"{you}: {self._filled(language.pickup, act, facts, other)}",
             f"{me}: {me}. {self._filled(language.details, act, facts, other)}",
@@ -246,7 +252,7 @@ class Writer:
         language, draw = self.language, self.random
         text = draw.choice(templates).format(
             do=act.do, did=act.did, doing=act.doing, done=act.done, thing=act.thing,
-            short=act.short, topic=act.topic, name=_first(to), day=draw.choice(language.days),
+            short=act.short, topic=act.topic, name=_first_name(to), day=draw.choice(language.days),
             place=draw.choice(language.places), amount=draw.randint(11, 980), **facts,
         )  # fmt: skip
         return text[:1].upper() + text[1:]
@@ -267,13 +273,13 @@ class Writer:
 
     # -- stress ------------------------------------------------------------------------------
 
-    def _stressed(self, told: list[Written]) -> list[Written]:
+    def _stressed(self, messages: list[Written]) -> list[Written]:
         draw = self.random
         if "missing" in self.stress:
-            told = [w for w in told if draw.random() >= 0.1]
+            messages = [w for w in messages if draw.random() >= 0.1]
         if "merged" in self.stress:
             joined: list[Written] = []
-            for w in told:
+            for w in messages:
                 last = joined[-1] if joined else None
                 if last is not None and last.sender == w.sender and last.channel == w.channel:
                     joined[-1] = replace(
@@ -281,14 +287,14 @@ class Writer:
                     )
                 else:
                     joined.append(w)
-            told = joined
+            messages = joined
         if "clocks" in self.stress:
-            told = [
+            messages = [
                 replace(w, at=w.at + timedelta(hours=draw.choice((-8, -2, -1, 1, 2, 7))))
                 if draw.random() < 0.1 else w
-                for w in told
+                for w in messages
             ]  # fmt: skip
-        return told
+        return messages
 
     # -- noise -------------------------------------------------------------------------------
 
@@ -327,12 +333,14 @@ class Writer:
         return written[:count]
 
 
-def anonymised(written: Sequence[Written], sources: Sequence[Source], seed: int) -> tuple[str, str]:
+def anonymise_stream(
+    written: Sequence[Written], sources: Sequence[Source], seed: int
+) -> tuple[str, str]:
     """The stream in JSON lines, ids and threads hashed, and the truth about it in JSON."""
     stream: list[str] = []
     truth: dict[str, Any] = {}
     for number, w in enumerate(written):
-        id_ = "msg_" + _hash(f"{seed} {number} {w.at} {w.body}")
+        id_ = "msg_" + _hash_text(f"{seed} {number} {w.at} {w.body}")
         record = {
             "id": id_,
             "date": w.at.replace(microsecond=0).isoformat(),
@@ -340,7 +348,7 @@ def anonymised(written: Sequence[Written], sources: Sequence[Source], seed: int)
             "sender": w.sender,
             "receivers": list(w.receivers),
             "subject": w.subject or None,
-            "thread": "thr_" + _hash(f"{seed} {w.thread}")[:8] if w.thread else None,
+            "thread": "thr_" + _hash_text(f"{seed} {w.thread}")[:8] if w.thread else None,
             "body": w.body,
         }
         stream.append(json.dumps(record, ensure_ascii=False))
@@ -354,8 +362,8 @@ def anonymised(written: Sequence[Written], sources: Sequence[Source], seed: int)
             "name": s.name,
             "description": s.description,
             "scenarios": [
-                {"scenario": one.id, "tasks": [task.name for task in one.tasks]}
-                for one in s.scenarios
+                {"scenario": scenario.id, "tasks": [task.name for task in scenario.tasks]}
+                for scenario in s.scenarios
             ],
         }
         for s in sources
@@ -366,16 +374,16 @@ def anonymised(written: Sequence[Written], sources: Sequence[Source], seed: int)
     ) + "\n"
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _title(role: str) -> str:
+def _format_role(role: str) -> str:
     words = [w for w in role.split() if w.lower() not in ("the", "a", "an", "der", "die", "das")]
     return " ".join(w if w[:1].isupper() else w.capitalize() for w in words)
 
 
-def _bare(subject: str) -> str:
+def _strip_prefixes(subject: str) -> str:
     return subject.removeprefix("Re: ")
 
 
@@ -383,5 +391,5 @@ def _bare_name(person: str) -> str:
     return person.partition(" (")[0]
 
 
-def _first(person: str) -> str:
+def _first_name(person: str) -> str:
     return _bare_name(person).split()[0]

@@ -122,7 +122,7 @@ else:
 
     NamedTuple = type.__new__(_Maker, "NamedTuple", (), {})
 
-    def dataclass(cls=None, /, *, eq=True, repr=True, frozen=False, **rare):
+    def _decorate_class(cls=None, /, *, eq=True, repr=True, frozen=False, **rare):
         def make(cls):
             # A frozen class below another one, and rare arguments, are left to the original.
             if rare or (frozen and any(map(dataclasses.is_dataclass, cls.__bases__))):
@@ -130,6 +130,8 @@ else:
             return _make_dataclass(cls, eq=eq, repr=repr, frozen=frozen)
 
         return make if cls is None else make(cls)
+
+    dataclass = _decorate_class
 
     def _make_dataclass(cls, *, eq, repr, frozen):
         if not cls.__doc__:  # or `dataclasses` imports `inspect` to write the signature

@@ -24,7 +24,7 @@ from orgflow.backends.n8n.server.deploy.deployment_plan import Wanted
 from orgflow.backends.n8n.server.deployment_marker import without_marker
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
 from orgflow.compiler import compile_model
-from orgflow.evaluation.replay import judge
+from orgflow.evaluation.replay import judge_run
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
@@ -91,7 +91,7 @@ def test_hostile_texts_stay_texts(watching: Watching, number: int, registry: Reg
     played = runner.play_requests([*requests, *into])
     visible = runner.visible & {node.id for node in model.processes[0].nodes}
     for run, result in zip(runs, played, strict=False):
-        judged = judge(game, model.processes[0], run, runner._read_result(result), visible)
+        judged = judge_run(game, model.processes[0], run, runner._read_result(result), visible)
         assert judged.verdict == "equal", judged.divergence
     said = {run.error_node: run.error for run in played[len(runs) :]}
     assert said == spoken  # word by word: nothing in them was evaluated

@@ -25,7 +25,7 @@ from orgflow.agents.discovery.decisions import (
 from orgflow.agents.discovery.discover import Discovery, Stages, group_messages
 from orgflow.commands.discovery_page import DiscoveryPage
 from orgflow.commands.page_server import PageServer, Refused
-from orgflow.evaluation.discovery_page import _case
+from orgflow.evaluation.discovery_page import _case_data
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
 from scripted_reader import ScriptedReader
@@ -287,14 +287,14 @@ def test_cases_are_named_after_what_most_messages_are_about(stages: Stages) -> N
 
     listed = [one(0, "Lost umbrella"), one(1, "Order 7"), one(2, "RE: order 7", 4), one(3, "", 5)]
     of = {m.id: m for m in (*listed, one(4, ""), *(one(n, "x", 6) for n in range(5, 30)))}
-    case = _case([m.id for m in listed], of)
+    case = _case_data([m.id for m in listed], of)
     assert (case["title"], case["days"], case["size"]) == (
         "Order 7", "2026-03-01 to 2026-03-05", 4,
     )  # fmt: skip
     assert [m["text"] for m in case["messages"]][::3] == ["Lost umbrella text 0", "text 3"]
-    assert _case(["4"], of)["title"] == "text 4"
-    assert _case(["4"], of)["days"] == "2026-03-01"
-    long = _case(list(of), of)
+    assert _case_data(["4"], of)["title"] == "text 4"
+    assert _case_data(["4"], of)["days"] == "2026-03-01"
+    long = _case_data(list(of), of)
     assert (long["size"], len(long["messages"])) == (30, 12)
     page, _ = page_of(stages)
     assert page.text("").html.count("<li>") >= sum(len(c) for f in page._found for c in f.cases[:1])

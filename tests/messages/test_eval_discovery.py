@@ -16,15 +16,15 @@ from orgflow.agents.discovery.discover import discover_processes
 from orgflow.evaluation.discovery import (
     Truth,
     TruthError,
-    assignment,
-    dice,
-    evaluate,
+    assign_pairs,
+    compare_words,
+    evaluate_corpus,
     pairwise_f1,
     read_truth,
-    score,
+    score_discovery,
     v_measure,
 )
-from orgflow.evaluation.text_metrics import behaviour
+from orgflow.evaluation.text_metrics import score_behaviour
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
 from small_corpus import corpus, truth_json
@@ -37,7 +37,7 @@ def test_the_assignment_is_the_best_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, columns = (int(number) for number in rng.integers(1, 6, 2))
     values = rng.normal(size=(rows, columns))
-    pairs = assignment(values)
+    pairs = assign_pairs(values)
     assert len(pairs) == min(rows, columns)
     assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)
     if rows <= columns:
@@ -53,8 +53,8 @@ def test_figures_by_hand() -> None:
     assert v_measure("aabb", "xxxx") == 0
     assert v_measure("aabb", "xyzw") == pytest.approx(2 / 3)
     assert pairwise_f1(["a", "a", "a", None], [1, 1, None, 1]) == pytest.approx(2 / 6)
-    assert dice("Check the stock levels", "checked stock level") == 1
-    assert dice("Send invoice", "Pay rent") == 0
+    assert compare_words("Check the stock levels", "checked stock level") == 1
+    assert compare_words("Send invoice", "Pay rent") == 0
 
 
 def test_steps_are_found_by_their_messages_whatever_they_are_called() -> None:
@@ -66,9 +66,9 @@ def test_steps_are_found_by_their_messages_whatever_they_are_called() -> None:
     ids = [m.id for m in messages]
 
     def share(shows: dict[str, frozenset[str]]) -> float:
-        return score(found, truth._replace(shows=shows), ids, embedder).step_messages
+        return score_discovery(found, truth._replace(shows=shows), ids, embedder).step_messages
 
-    assert score(found, truth, ids, embedder).step_messages >= 0.5
+    assert score_discovery(found, truth, ids, embedder).step_messages >= 0.5
     assert share({id_: frozenset("x") for id_ in cases}) == 1, "any step is about the one task"
     assert share({id_: frozenset(("x", "y")) for id_ in cases}) == 1, "two steps, two tasks"
     assert share({id_: frozenset((id_,)) for id_ in cases}) < 0.2, "a step of three tasks is none"
@@ -104,15 +104,15 @@ def _models(truth: Truth) -> dict[str, Model]:
 def test_behaviour_by_hand() -> None:
     names = ["Order lamps", "Pack lamps", "Ship parcel"]
     true = Model(id="true", processes=(_process("p", names),))
-    assert behaviour(true, true) == 1
+    assert score_behaviour(true, true) == 1
     turned = Model(id="turned", processes=(_process("p", names[::-1]),))
-    assert behaviour(turned, true) == 0
+    assert score_behaviour(turned, true) == 0
     swapped = Model(id="swapped", processes=(_process("p", [names[1], names[0], names[2]]),))
-    assert behaviour(swapped, true) == pytest.approx(2 / 3)  # one of three pairs is turned
+    assert score_behaviour(swapped, true) == pytest.approx(2 / 3)  # one of three pairs is turned
     part = Model(id="part", processes=(_process("p", names[:2]),))
-    assert behaviour(part, true) == pytest.approx(2 * 1 / (1 + 3))
+    assert score_behaviour(part, true) == pytest.approx(2 * 1 / (1 + 3))
     one = Model(id="one", processes=(_process("p", names[:1]),))
-    assert (behaviour(one, one), behaviour(one, true)) == (1, 0)
+    assert (score_behaviour(one, one), score_behaviour(one, true)) == (1, 0)
 
 
 def test_a_process_that_nobody_found_counts_nothing() -> None:
@@ -120,20 +120,22 @@ def test_a_process_that_nobody_found_counts_nothing() -> None:
     truth = read_truth(truth_json(cases))
     ids, embedder = [m.id for m in messages], HashedWords()
     found = discover_processes(messages, embedder)
-    both = score(found, truth, ids, embedder, _models(truth))
-    first = score(
+    both = score_discovery(found, truth, ids, embedder, _models(truth))
+    first = score_discovery(
         found._replace(processes=found.processes[:1]), truth, ids, embedder, _models(truth)
     )
     assert both.task_f1 is not None
     assert first.task_f1 is not None
     assert first.task_f1 <= 0.5 < both.task_f1
-    assert score(found, truth, ids, embedder).behaviour is None
+    assert score_discovery(found, truth, ids, embedder).behaviour is None
 
 
 def test_ceilings_and_null() -> None:
     messages, cases = corpus()
     truth: Truth = read_truth(truth_json(cases))
-    rows, sweeps = evaluate(messages, truth, HashedWords(), seeds=(1, 2, 3), models=_models(truth))
+    rows, sweeps = evaluate_corpus(
+        messages, truth, HashedWords(), seeds=(1, 2, 3), models=_models(truth)
+    )
     by = {row.label: row.scores for row in rows}
     (found,), (clusters,), (names,) = (
         by["discovered"], by["true clusters"], by["true names"],

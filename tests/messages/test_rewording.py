@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from model_server import Scripted, model_server
 from orgflow import cli
-from orgflow.evaluation.corpus.rewording import ATTEMPTS, BATCH, reword
+from orgflow.evaluation.corpus.rewording import ATTEMPTS, BATCH, reword_messages
 from orgflow.evaluation.corpus.weave import Written
 
 from orgflow_ir.pipeline.agent_services import Reply
@@ -73,7 +73,7 @@ def test_messages_have_the_words_of_the_model_and_quotations_follow() -> None:
         mail("one\n\nOn Friday, Ann wrote:\n> other\n\ntwo"), mail("Coffee at 10?", task=""),
     ]  # fmt: skip
     client = Words(kindly)
-    done = reword(given, TASKS, "en", client)
+    done = reword_messages(given, TASKS, "en", client)
     assert [one.body for one in done.written] == [
         "Well, hi Ben,\n\nI checked the customer order AB-1234.\n\nAnn Kind regards",
         "Well, thanks for the order. Kind regards\n\nOn Friday, Ann wrote:\n"
@@ -104,7 +104,7 @@ def test_messages_have_the_words_of_the_model_and_quotations_follow() -> None:
 def test_what_is_not_used(text: Any, reason: str) -> None:
     given = [mail("I checked the customer order 4711, and the stock.")]
     client = Words(lambda _: text)
-    done = reword(given, TASKS, "en", client)
+    done = reword_messages(given, TASKS, "en", client)
     assert done.written == given
     assert (done.changed, done.refused) == (0, 1)
     assert len(client.prompts) == ATTEMPTS
@@ -114,16 +114,16 @@ def test_what_is_not_used(text: Any, reason: str) -> None:
 def test_a_call_stays_a_transcript() -> None:
     given = [mail("Ann: Ann here.\nBen: Yes?\nAnn: Bye.", channel="call")]
     good, bad = "Ann: It is Ann.\nBen: Hello!\nAnn: See you.", "Ann called Ben."
-    assert reword(given, {}, "en", Words(lambda _: good)).written[0].body == good
+    assert reword_messages(given, {}, "en", Words(lambda _: good)).written[0].body == good
     client = Words(lambda _: bad)
-    assert reword(given, {}, "en", client).written == given
+    assert reword_messages(given, {}, "en", client).written == given
     assert "is no transcript of Ann, Ben" in client.prompts[1]
 
 
 def test_only_what_was_not_used_is_asked_about_again() -> None:
     given = [mail(f"I checked the order {n}.") for n in range(20)]
     client = Words(lambda text: "no" if " 3." in text and len(client.prompts) < 2 else kindly(text))
-    done = reword(given, TASKS, "en", client)
+    done = reword_messages(given, TASKS, "en", client)
     assert (done.changed, done.refused) == (20, 0)
     assert [len(SHOWN.findall(prompt)) for prompt in client.prompts] == [BATCH, 1, BATCH, 4]
 
@@ -139,12 +139,12 @@ def test_answers_that_cannot_be_read(reply: str) -> None:
             return Reply(reply)
 
     given = [mail("I checked the order 7.")]
-    assert reword(given, TASKS, "en", Fixed(kindly)).written == given
+    assert reword_messages(given, TASKS, "en", Fixed(kindly)).written == given
 
 
 def test_a_budget_ends_it_with_what_there_is() -> None:
     given = [mail("I checked the order."), mail("We met.", task=""), mail("Packed.", scenario="2")]
-    done = reword(given, TASKS, "en", Words(kindly, calls=2))
+    done = reword_messages(given, TASKS, "en", Words(kindly, calls=2))
     assert (done.changed, done.refused, done.stopped) == (2, 0, "the budget is spent")
     assert done.written[2] == given[2]
 

@@ -14,7 +14,7 @@ from orgflow.agents.discovery.discover import discover_processes
 from orgflow.agents.discovery.evidence import Pairs
 from orgflow.agents.discovery.processes import adopt_groups, select_recurring
 from orgflow.agents.discovery.traits import traits_of
-from orgflow.evaluation.discovery import score
+from orgflow.evaluation.discovery import score_discovery
 from orgflow.store.embedder import HashedWords, local_embedder
 from short_threads import in_right_process, short_threads
 from sixteen_mails import sixteen_mails
@@ -27,7 +27,7 @@ def test_four_processes_of_short_threads(language: str, seed: int) -> None:
     mailbox = short_threads(seed, language)
     embedder = local_embedder()
     found = discover_processes(mailbox.messages, embedder)
-    got = score(found, mailbox.truth, [m.id for m in mailbox.messages], embedder)
+    got = score_discovery(found, mailbox.truth, [m.id for m in mailbox.messages], embedder)
     assert abs(got.number - got.true_number) <= 1
     assert in_right_process(found, mailbox.process) >= 0.8
     assert got.noise_f1 >= 0.85

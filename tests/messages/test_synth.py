@@ -217,7 +217,7 @@ def test_german(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_names_of_tasks_in_english(name: str, expected: tuple[str, str, str]) -> None:
-    assert english.divided(name) == expected
+    assert english.divide_name(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_names_of_tasks_in_english(name: str, expected: tuple[str, str, str]) ->
      ("versenden", "versendet"), ("bearbeiten", "bearbeitet"), ("antworten", "geantwortet")],
 )  # fmt: skip
 def test_german_participles(verb: str, expected: str) -> None:
-    assert german.participle(verb) == expected
+    assert german.form_participle(verb) == expected
 
 
 @pytest.mark.parametrize(
@@ -237,10 +237,11 @@ def test_german_participles(verb: str, expected: str) -> None:
      ("transmit", ("transmitted", "transmitted")), ("reset", ("reset", "reset"))],
 )  # fmt: skip
 def test_english_pasts(verb: str, expected: tuple[str, str]) -> None:
-    assert english.past(verb) == expected
+    assert english.form_past(verb) == expected
 
 
 def test_english_gerunds() -> None:
-    assert [english.gerund(v) for v in ("begin", "write", "carry out", "agree", "transmit")] == [
+    verbs = ("begin", "write", "carry out", "agree", "transmit")
+    assert [english.form_gerund(verb) for verb in verbs] == [
         "beginning", "writing", "carrying out", "agreeing", "transmitting",
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from n8n_compiled import emitted
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
-from orgflow.evaluation.replay import judge
+from orgflow.evaluation.replay import judge_run
 
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
@@ -165,7 +165,7 @@ def test_the_engine_of_n8n_takes_the_path_of_the_list(engine: LocalEngine) -> No
             expected = replay_stimuli(made, stimuli, game=game)
             assert expected == run
             result = runner.play_stimuli(stimuli)
-            report = judge(game, process, expected, result, visible)
+            report = judge_run(game, process, expected, result, visible)
             assert report.verdict == "equal", report.divergence
             played += 1
     assert played >= 16

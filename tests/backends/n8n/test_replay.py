@@ -13,7 +13,7 @@ from n8n_compiled import emitted
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
-from orgflow.evaluation.replay import judge, replay_model
+from orgflow.evaluation.replay import judge_run, replay_model
 from seeds import at_least, seeds
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
@@ -136,7 +136,7 @@ def test_swapped_branches_and_dropped_flows_are_seen(runner: LocalRunner) -> Non
         for what, mutant in mutants(right, random.Random(seed), 5):
             runner.workflow = mutant
             verdicts = {
-                judge(game, process, run, result, visible).verdict
+                judge_run(game, process, run, result, visible).verdict
                 for run, result in zip(runs.runs, runner.play(runs.runs), strict=True)
             }
             assert verdicts & {"different"}, f"seed {seed}: nobody noticed: {what}"
