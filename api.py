@@ -11,7 +11,7 @@ import functools
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from orgflow.backends import DEFAULT_TARGET
@@ -53,6 +53,7 @@ from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.diagnostics.agent_rules import UnansweredGap
 from orgflow_ir.diagnostics.grading import Grading
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Services

@@ -17,7 +17,7 @@ from enum import Enum
 from hashlib import blake2b
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow import compiler
 from orgflow.commands.checking import Checked, CheckOptions, KeptFixes
@@ -25,6 +25,7 @@ from orgflow.commands.project.suppressions import Acceptance, Applied
 from orgflow.commands.session import Traced
 
 import orgflow_ir
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Value
 from orgflow_ir.plugins.hooks import GROUP
 

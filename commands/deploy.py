@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 from orgflow import compiler
@@ -40,6 +39,7 @@ from orgflow.compilation.usage_errors import InputError, UnknownName
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.deployment import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from orgflow.commands.language_model import diagnose_runs
@@ -20,6 +20,7 @@ from orgflow.compilation.usage_errors import InputError, suggest_name
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.engines import RemoteError, ServerAccess, is_address
 from orgflow_ir.plugins.executions import ExecutionQuery, ExecutionReader, NotDeployed, time_of
 from orgflow_ir.plugins.guards import call_guarded

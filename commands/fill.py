@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 from orgflow.backends import DEFAULT_TARGET
@@ -33,6 +32,7 @@ from orgflow.compiler import COMPILE, CompileRequest, run_stages, take_called_pr
 from orgflow_ir.decisions.library import SUFFIXES
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets.artifact import Emitted

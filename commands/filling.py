@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.agents.model_client.settings import NotConfigured
@@ -27,6 +27,7 @@ from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import is_taken_over
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, CatalogueError
 from orgflow_ir.plugins.contracts import Backend

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 from orgflow.commands.completion_values import FILE
@@ -29,6 +29,7 @@ from orgflow_ir.diagnostics.message_rules import (
 )  # fmt: skip
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.message import BrokenMessage, Message, Person
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress

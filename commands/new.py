@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
@@ -15,6 +15,7 @@ from orgflow.commands.output import OutputError, write_files, write_stdout
 from orgflow.compilation.usage_errors import suggest_name
 
 from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins import Registry
 
 if TYPE_CHECKING:

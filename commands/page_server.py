@@ -25,11 +25,12 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 from urllib.parse import parse_qs, urlsplit
 
 import click
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.services import Cancellation
 
 HOST = "127.0.0.1"

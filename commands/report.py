@@ -9,13 +9,13 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.facts import all_statements
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.reporting.text_reporter import make_printable, summarise_findings
 from orgflow_ir.targets.artifact import Artifact
 

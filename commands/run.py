@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import click
 from orgflow.commands.completion_values import FILE
@@ -57,6 +57,7 @@ from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.engines import LOCAL, MODEL, RemoteError

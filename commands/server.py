@@ -6,13 +6,14 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.options import Options
 from orgflow.commands.session import Session, exit_code
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.deployment import Deployer

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.evaluation.page import clean_text, page_templates
+
+from orgflow_ir.model.records import NamedTuple
 
 TableRows = Sequence[tuple[str, Sequence[int | float | None]]]
 """Rows of a table: a name and one value per column, `None` if there is none."""

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from orgflow.agents.discovery.discover import (
@@ -30,6 +30,7 @@ from orgflow.evaluation.text_metrics import score_draft as score_model
 
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.message import Message
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Embedder
 
 THRESHOLD = 0.5

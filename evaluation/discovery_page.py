@@ -6,13 +6,14 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.agents.discovery.discover import FoundProcess
 from orgflow.evaluation.page import clean_text, page_templates
 
 from orgflow_ir.model import Event, Flow, Gateway, Task
 from orgflow_ir.model.message import Message, bare_subject
+from orgflow_ir.model.records import NamedTuple
 
 NOISE = 100
 """Maximum number of listed messages without a process."""

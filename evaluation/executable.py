@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from orgflow_ir.diagnostics import Severity
 from orgflow_ir.flow.concurrency.model_concurrency import concurrent_waits
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
 from orgflow_ir.plugins.engines import RemoteError

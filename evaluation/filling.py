@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.evaluation.charts import Charts, TableRows, columns_as_charts
 from orgflow.evaluation.pass_at_k import by_name, pass_lines
@@ -25,6 +25,7 @@ from orgflow.evaluation.tables import csv_text, table_lines
 
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Worker
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.services import Cancelled, Progress, no_progress
 
 TRUTH = ".filled.json"

@@ -12,11 +12,12 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from orgflow.backends.svg.style import style_sheet
 
 from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     import jinja2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from orgflow.backends.svg.render import element_ids, render_model
 from orgflow.evaluation.page import BranchRow, ElementRow, Finding
@@ -25,6 +25,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.targets.artifact import SourceMap
 from orgflow_ir.work.gateway_decisions import preceding_words, target_words
 

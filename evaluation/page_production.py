@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from orgflow.evaluation.page import Fired, Page, Shown, Verdict, number_steps
 from orgflow.evaluation.page_model import Canvas, NodeTable, flow_counts, visit_counts
@@ -14,6 +13,7 @@ from orgflow.evaluation.wording import choices_line
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.executions import SeenNode
 
 MOST_WAYS = 60

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from orgflow.agents.text.bleu import bleu_score
 from orgflow.evaluation.text_metrics import assign_pairs, compute_f1, steps_of
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Gateway, Model, Scope
+from orgflow_ir.model.records import NamedTuple
 
 PARTS = (
     "actor", "action", "data", "note", "XOR", "OR", "AND", "sequence", "condition", "constraint",

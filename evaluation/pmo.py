@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from orgflow.evaluation.tables import csv_text
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Gateway, Model, Task
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
 from orgflow_ir.plugins.contracts import Backend

@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.evaluation.failures import Failure, by_message, unexplained_failure
 
@@ -21,6 +20,7 @@ from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.executions import (
     Execution,

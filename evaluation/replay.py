@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.control_flow.calls import called_from
@@ -22,6 +22,7 @@ from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.element_names import ElementNames
 from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.runners import Runner, RunResult
 from orgflow_ir.targets import executable_processes

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow.agents.language.stems import content_words
 
 from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, SubProcess, Task
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.agent_services import Embedder
 
 DICE, COSINE = 0.5, 0.6

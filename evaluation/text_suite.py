@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.evaluation.charts import Charts, TableRows, columns_as_charts
 from orgflow.evaluation.paged_metrics import PARTS, by_bleu, paged_scores
@@ -22,6 +22,7 @@ from orgflow.evaluation.text_metrics import Remembering, score_draft
 from orgflow.evaluation.text_metrics import compare_texts as by_meaning
 
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.agent_services import Embedder
 from orgflow_ir.pipeline.services import Cancelled, Progress
 

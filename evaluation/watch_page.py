@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.evaluation.page import clean_text, page_templates
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Finding(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Element, Flow, Gateway, Model, Opaque, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 

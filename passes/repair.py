@@ -10,7 +10,6 @@ constructs of the others; otherwise, candidates whose parts every target support
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from orgflow.passes.flow_findings import FlowAnalyses, Repair, list_analyses
 from orgflow.passes.repair_candidates import Candidates
@@ -24,6 +23,7 @@ from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import CallActivity, Event, Gateway, Model
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.provenance import elements_by_id
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.spec import Illegal, TargetSpec
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from orgflow.passes.wording import Namer
 
@@ -11,6 +11,7 @@ from orgflow_ir.diagnostics import Applicability, Fix
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Scope
 from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.rewriter import Rewriter
 
 KINDS = {"exclusive": "an exclusive", "parallel": "a parallel", "inclusive": "an inclusive"}

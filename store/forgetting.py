@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from orgflow.store.columns import content_hash, embedded_text, storable_text
 
 from orgflow_ir.model.message import Message, Person
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.message_stores import seconds_since_epoch
 
 REMOVED = "[removed]"

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from orgflow.store.columns import content_hash, storable_text
 
 from orgflow_ir.model.message import Message
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.message_stores import seconds_since_epoch
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from orgflow_ir.model.message import bare_subject
+from orgflow_ir.model.records import NamedTuple
 
 SUBJECT_DAYS = 30
 """A reply without references joins an earlier message of the same subject that is not older than

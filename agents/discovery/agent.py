@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from orgflow.agents.discovery.described import Saved, UnusableProcess, read_saved
@@ -23,6 +22,7 @@ from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_js
 from orgflow.agents.model_client.usage import Expected, estimate_tokens, message_texts
 from orgflow.agents.prompting import fence_text, render_prompt
 
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Reply
 from orgflow_ir.pipeline.services import OverBudget
 

@@ -8,9 +8,11 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow.agents.discovery.discover import Stages, find_message_phrases
+
+from orgflow_ir.model.records import NamedTuple
 
 FILE = "discovery-decisions.json"
 """The name of the file of decisions in the folder of a store."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.agents.prompting import visible_text
+
+from orgflow_ir.model.records import NamedTuple
 
 MOST_STEPS = 40
 FEWEST_STEPS = 2

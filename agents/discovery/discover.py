@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from orgflow.agents.discovery.automatic import find_automatic_messages, is_exchange
 from orgflow.agents.discovery.case_weights import WEIGHTS
@@ -31,6 +30,7 @@ from orgflow.agents.language.subjects import subject_phrase
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.message import Message
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Embedder
 
 _ACTS = load_lexicon(EnglishLexicon).verbs.acts

@@ -7,12 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.agents.discovery.traits import WORD, Traits, bare_name
 from orgflow.agents.language.identification import identify_languages
 
 from orgflow_ir.model.message import bare_subject
+from orgflow_ir.model.records import NamedTuple
 
 COMMON_WORD = 0.05
 """A word in a larger share of the messages than this does not identify a case."""

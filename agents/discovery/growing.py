@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from orgflow.agents.discovery.traits import Traits
 from orgflow.agents.language.sentences import split_for_quotes
 
 from orgflow_ir.model.evidence import Evidence
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline.agent_services import Embedder
 
 SAME_STEP = 0.8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from orgflow.agents.discovery.steps import Step
 
@@ -16,6 +15,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.evidence import Evidence
+from orgflow_ir.model.records import NamedTuple
 
 AGENT = "discover"
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Any
 
 import numpy as np
 from orgflow.agents.discovery.linkage import link_groups
 from orgflow.agents.discovery.traits import Traits, bare_name, role_of_person
 from orgflow.agents.language.phrases import CLEAR, Phrase
 
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.agent_services import Embedder
 
 ALIKE = 0.62

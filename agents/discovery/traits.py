@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from datetime import UTC
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from orgflow_ir.model.message import Message, Person
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Embedder
 
 WORD = re.compile(r"[A-Za-z]*\d[\w-]*\d|[^\W\d_]{3,}")

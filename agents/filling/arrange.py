@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.agents.filling.choose import Unusable, describe_task
 from orgflow.agents.filling.context import TaskContext
 from orgflow.agents.prompting import render_prompt
 
 from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
 from orgflow_ir.program.syntax import ConditionError, variables
 from orgflow_ir.work.mappings import read_value, variable_name

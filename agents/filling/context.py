@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from orgflow.agents.prompting import visible_text
 
@@ -11,6 +10,7 @@ from orgflow_ir.gaps.gap import Gap
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Model, Scope, Task
 from orgflow_ir.model.bindings import Form, Http, Script, Worker
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.syntax import ConditionError, variables
 
 _MOST_TEXT = 1_500

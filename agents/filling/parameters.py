@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orgflow.agents.filling.choose import Unusable, describe_task
 from orgflow.agents.filling.context import TaskContext
@@ -12,6 +12,7 @@ from orgflow.agents.prompting import render_prompt
 
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation, Values
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from orgflow.agents.language.lexicon import OperationsLexicon, load_lexicon
 from orgflow.agents.language.stems import stem_for_catalogue
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
 
 _K, _B = 1.2, 0.75

@@ -4,11 +4,12 @@ Suitable candidates are invited.`: the actions on them are a choice and not a se
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from orgflow.agents.language import cues
 from orgflow.agents.language.dependents import ParsedText, Token, dependents_of, has_dependent
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
+
+from orgflow_ir.model.records import NamedTuple
 
 _KINDS = load_lexicon(EnglishLexicon).kinds
 

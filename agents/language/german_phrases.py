@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from orgflow.agents.language.german_forms import (
     KNOWN,
@@ -22,6 +21,8 @@ from orgflow.agents.language.lexicon import GermanLexicon, load_lexicon
 from orgflow.agents.language.phrases import MAX_TEXT, Phrase
 from orgflow.agents.language.sentences import split_german_sentences
 from orgflow.agents.language.subjects import subject_phrase
+
+from orgflow_ir.model.records import NamedTuple
 
 _LEXICON = load_lexicon(GermanLexicon)
 _VERBS, _WORDS, _EMPTY = _LEXICON.verbs, _LEXICON.words, _LEXICON.nouns.empty

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
+
+from orgflow_ir.model.records import dataclass
 
 _FOLDER = Path(__file__).resolve().parent / "lexica"
 

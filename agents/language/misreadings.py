@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.agents.language.dependents import (
     OBJECTS,
@@ -16,6 +16,8 @@ from orgflow.agents.language.dependents import (
     has_dependent,
 )
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
+
+from orgflow_ir.model.records import NamedTuple
 
 _IN_A_PHRASE = frozenset(
     ("NN", "NNS", "NNP", "NNPS", "JJ", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "UH")

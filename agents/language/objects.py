@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from orgflow.agents.language.dependents import (
     OBJECTS,
@@ -18,6 +17,8 @@ from orgflow.agents.language.dependents import (
 )
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
 from orgflow.agents.language.verbs import reports_arrival
+
+from orgflow_ir.model.records import NamedTuple
 
 _LEXICON = load_lexicon(EnglishLexicon)
 _VERBS, _WORDS, _NOUNS = _LEXICON.verbs, _LEXICON.words, _LEXICON.nouns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import NamedTuple
 
 from orgflow.agents.language.dependents import ParsedText, Token
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
@@ -30,6 +29,8 @@ from orgflow.agents.language.verbs import (
     is_usual,
     name_verb,
 )
+
+from orgflow_ir.model.records import NamedTuple
 
 _VERBS = load_lexicon(EnglishLexicon).verbs
 

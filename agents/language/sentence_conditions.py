@@ -4,10 +4,11 @@ none."""
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from orgflow.agents.language.dependents import ParsedText, Token, join_as_written, words_behind
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
+
+from orgflow_ir.model.records import NamedTuple
 
 _ASKING = load_lexicon(EnglishLexicon).verbs.asking
 

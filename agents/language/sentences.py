@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Sentence(NamedTuple):

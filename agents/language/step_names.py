@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import NamedTuple
 
 from orgflow.agents.language.dependents import (
     OBJECTS,
@@ -22,6 +21,8 @@ from orgflow.agents.language.dependents import (
 )
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
 from orgflow.agents.language.sentence_conditions import question_of_verb
+
+from orgflow_ir.model.records import NamedTuple
 
 _VERBS, _NOUNS = load_lexicon(EnglishLexicon).verbs, load_lexicon(EnglishLexicon).nouns
 _ONWARD = load_lexicon(EnglishLexicon).words.onward

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
+
+from orgflow_ir.model.records import NamedTuple
 
 MAX_CHARACTERS = 1_000_000
 """Maximum number of characters of an answer that are read."""

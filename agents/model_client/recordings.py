@@ -8,8 +8,9 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Reply, ToolCall
 from orgflow_ir.pipeline.services import ServiceError
 

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from orgflow.agents.model_client.recordings import recorded_with
+
+from orgflow_ir.model.records import dataclass
 
 URL, NAME, KEY = "ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"
 """The environment variables that name a language model; `environment_variable` names the others."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Any
 
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.services import OverBudget
 
 NO_PRICE = "no price configured"

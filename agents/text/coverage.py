@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orgflow.agents.language.sentences import Sentence
 from orgflow.agents.language.stems import content_words, other_words
 
 from orgflow_ir.model import Event, Gateway, Model, Node, Process, Task
 from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.records import NamedTuple
 
 
 class Coverage(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +13,7 @@ from orgflow.agents.language.cues import MAY_BE_TOGETHER, ONE_OF, OR
 from orgflow_ir.flow.nets.regions import reduce_scope
 from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Process
 from orgflow_ir.model.element_names import join_listed, one_line
+from orgflow_ir.model.records import dataclass
 
 FORMAT, VERSION = "orgflow-questions", 1
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from orgflow.agents.language.stems import content_words
+
+from orgflow_ir.model.records import dataclass
 
 
 @dataclass

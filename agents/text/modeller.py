@@ -9,7 +9,7 @@ passes as any model, and compared with the text; nothing is executed or trusted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from orgflow.agents.feedback import all_feedback
 from orgflow.agents.language.sentences import Sentence, split_sentences
@@ -32,6 +32,7 @@ from orgflow.agents.text.text_rules import DoubtfulDraft, NoSteps
 from orgflow_ir.diagnostics import Diagnostic, Rule
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import ModelClient

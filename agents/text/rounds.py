@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.agents.language.sentences import Sentence
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
@@ -19,6 +19,7 @@ from orgflow.agents.text.bleu import bleu_score
 
 from orgflow_ir.model import Event, Gateway, Model, Process
 from orgflow_ir.model.element_names import join_listed, one_line
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.services import Cancellation
 

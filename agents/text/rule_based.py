@@ -7,8 +7,7 @@ reads English; words without a cue are omitted, which the coverage report shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.agents.language import cues
 from orgflow.agents.language.contrasts import Kind, are_opposed, find_kinds, label_of_kind
@@ -54,6 +53,7 @@ from orgflow.agents.text.graph_writer import GraphWriter
 from orgflow.agents.text.text_rules import DoubtfulDraft, NoSteps
 
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.agents import Document, ModelAgent

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, assert_never
+from typing import Any, assert_never
 
 from orgflow.backends.asl.names import safe_path
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import methods, readings
 from orgflow_ir.program.evaluator import evaluate, is_truthy
 from orgflow_ir.program.feel_operators import FEEL

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from orgflow.backends.asl.format import Definition
 from orgflow.backends.asl.graph import ProcessGraph
+
+from orgflow_ir.model.records import dataclass
 
 
 @dataclass(eq=False, repr=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.asl.format import State
 from orgflow.backends.asl.graph import ScopeGraph
 from orgflow.backends.asl.plan import Machine
 from orgflow.backends.asl.variables import NOWHERE, Kept
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Frame(NamedTuple):

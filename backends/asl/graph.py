@@ -8,9 +8,9 @@ cannot overwrite that of another, and each branch contributes its own place when
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from orgflow.backends.asl.choice import check_sayable
 from orgflow.backends.asl.collections import is_multi_instance
@@ -33,6 +33,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.gateway_decisions import (
     Decision,

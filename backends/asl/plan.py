@@ -9,10 +9,11 @@ left only by ending or by reaching its join. These are the constructs of Amazon 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import field
+from typing import Literal
 
 from orgflow_ir.model import Flow
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 START = "\x00start"
 """Key of the initial step of a scope without exactly one initial node."""

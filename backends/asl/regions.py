@@ -4,10 +4,10 @@ closed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import Event, Flow, Gateway
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.work.gateway_decisions import describe_gateway
 
 JOINING = ("parallel", "inclusive")

@@ -3,7 +3,7 @@ visit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.asl.collections import is_multi_instance
@@ -13,6 +13,7 @@ from orgflow.backends.asl.times import timer_seconds
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable, data_stimuli, stub_data
 from orgflow_ir.model import Event, SubProcess, Task
+from orgflow_ir.model.records import dataclass
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.compiled_process import CompiledProcess

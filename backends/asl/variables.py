@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow.backends.asl import choice
 from orgflow.backends.asl.choice import Place, Rule
@@ -21,6 +21,7 @@ from orgflow.backends.asl.times import variable_path
 
 from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.model import Event, Gateway, Node, SubProcess, Task
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import requirements
 from orgflow_ir.program.syntax import Empty, Variable
 from orgflow_ir.work.gateway_decisions import Decision

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from orgflow.backends.bpmn.format import ORGFLOW, PLACEHOLDER, PLACEHOLDER_END
 from orgflow.backends.bpmn.kept import find_kept, kept_attribute, parse_fragment
@@ -23,6 +23,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.records import NamedTuple
 
 _TAGS = {
     "object": ("dataObject", ""),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 from xml.parsers import expat
 
 from orgflow.backends.bpmn.format import (
@@ -21,6 +20,7 @@ from orgflow.backends.bpmn.format import (
 )
 from orgflow.backends.bpmn.xml_text import INDENT, Child, Names, start_tag, write_element
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Extra
 
 _OPENING = re.compile(r"""<([^\s/>]+)((?:\s+xmlns(?::[^\s=]+)?\s*=\s*"[^"]*")*)""")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from orgflow.backends.bpmn.format import (
     BPMN,
@@ -15,6 +14,7 @@ from orgflow.backends.bpmn.format import (
     content_text,
 )
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Extra
 
 INDENT = "  "

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from typing import Literal as OneOf
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.syntax import Node
 
 Kind = OneOf[

@@ -8,8 +8,9 @@ order executes all its nodes, each after its predecessors.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
 
 MAX_NODES = 5_000

@@ -13,7 +13,6 @@ reduced further is not POWL: `Unstructured` names its gateways.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import count, pairwise
 
 from orgflow.backends.powl.format import (
@@ -29,6 +28,7 @@ from orgflow.backends.powl.format import (
 )
 
 from orgflow_ir.model import Event, Gateway, Model, Node, Opaque, Process, Task
+from orgflow_ir.model.records import dataclass
 
 _START, _END = "start", "end"
 

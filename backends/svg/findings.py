@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from orgflow.backends.svg.marks import draw_circle
 from orgflow.backends.svg.words import draw_centred, lines_of
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.layout.text import LINE, wrap_text
+from orgflow_ir.model.records import NamedTuple
 
 _ORDER = ("error", "warning", "info")
 _GAP = 8.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.svg.marks import draw_circle
 from orgflow.backends.svg.nodes import draw_rect
@@ -14,6 +14,7 @@ from orgflow_ir.layout.labels import Space
 from orgflow_ir.layout.text import text_width
 from orgflow_ir.model import Element, Model, SubProcess
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
+from orgflow_ir.model.records import NamedTuple
 
 SEVERITIES = ("info", "warning", "error")
 """From the least to the most severe."""

@@ -3,7 +3,7 @@ supports."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from orgflow_ir.model.records import NamedTuple
 
 
 class Palette(NamedTuple):

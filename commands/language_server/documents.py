@@ -7,7 +7,6 @@ import codecs
 import os
 import re
 from functools import cached_property, partial
-from typing import NamedTuple
 
 from orgflow.commands.language_server.positions import Lines, Span, TextEdit, diff_edits
 from orgflow.commands.project import configuration
@@ -22,6 +21,7 @@ from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.model import Model
 from orgflow_ir.model.elements import Element
 from orgflow_ir.model.provenance import elements_by_id
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import CancelFlag, Services

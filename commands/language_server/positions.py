@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from bisect import bisect_right
-from typing import NamedTuple
+
+from orgflow_ir.model.records import NamedTuple
 
 _END_OF_LINE = re.compile(r"\r\n|\n|\r")
 

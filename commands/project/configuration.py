@@ -33,7 +33,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.commands.project.rule_settings import SETTINGS, RuleSettings, line_of, read_settings
 from orgflow.commands.project.target_settings import TARGETS, read_targets
@@ -41,6 +41,7 @@ from orgflow.compilation.usage_errors import suggest_name
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.diagnostics.core_rules import FaultySuppression, InvalidConfiguration
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

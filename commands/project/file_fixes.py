@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from orgflow.commands.project.suppressions import Acceptance
 from orgflow.compilation.model_checks import needs_diagram
@@ -13,6 +12,7 @@ from orgflow.compiler import CHECK, CompileRequest, run_stages
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, Severity, apply
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

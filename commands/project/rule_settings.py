@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.compilation.usage_errors import suggest_name
 from orgflow.passes.presets import BPMNLINT, PRESETS
 
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import Pass
 from orgflow_ir.plugins import Registry
 

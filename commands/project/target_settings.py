@@ -11,13 +11,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.commands.project.configuration_file import file_near, find_configuration
 from orgflow.commands.project.rule_settings import Report, line_of
 from orgflow.compilation.target_choice import check_target_options
 from orgflow.compilation.usage_errors import OptionError, suggest_name
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
 

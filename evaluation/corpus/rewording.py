@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.agents.language.identification import LANGUAGE_NAMES, identify_language
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
@@ -15,6 +15,7 @@ from orgflow.agents.model_client.usage import Expected, estimate_tokens
 from orgflow.agents.prompting import render_prompt, visible_text
 from orgflow.evaluation.corpus.weave import Written
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.services import OverBudget
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.model import Model, Process, Scope, SubProcess, Task
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.targets import executable_processes
 
 MAX_REPEATS = 2

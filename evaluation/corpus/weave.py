@@ -6,12 +6,14 @@ import hashlib
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from orgflow.evaluation.corpus.language import Act, Language
 from orgflow.evaluation.corpus.scenarios import Done, Scenario, Source
+
+from orgflow_ir.model.records import dataclass
 
 STRESS = (
     "shared-staff", "lost-threads", "lost-roles", "merged", "missing", "clocks",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cache
-from typing import NamedTuple
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Disposition(StrEnum):

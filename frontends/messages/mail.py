@@ -13,7 +13,7 @@ from email.parser import BytesParser
 from email.policy import Compat32
 from functools import lru_cache
 from itertools import count, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.frontends.messages.html_text import html_text
 from orgflow.frontends.messages.quotes import split_quotes
@@ -21,6 +21,7 @@ from orgflow.frontends.messages.signed import signed_content
 from orgflow.frontends.messages.tnef import read_tnef
 
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person, content_id
+from orgflow_ir.model.records import NamedTuple
 
 MAX_TEXT = 1_000_000
 """Maximum number of characters of one text: a log pasted into a mail is not a message of a

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Parts(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from orgflow_ir.model.records import NamedTuple
 
 _SIGNED = bytes.fromhex("2a864886f70d010702")  # 1.2.840.113549.1.7.2
 _SEQUENCE, _SET, _OID, _INTEGER, _OCTETS, _ZERO = 0x30, 0x31, 0x06, 0x02, 0x04, 0xA0

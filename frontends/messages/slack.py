@@ -9,9 +9,10 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
+from orgflow_ir.model.records import NamedTuple
 
 _CHANNEL_FILES = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _NO_MESSAGES = frozenset(

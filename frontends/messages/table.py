@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.frontends.messages.html_text import html_text
 from orgflow.frontends.messages.mail import read_people
 from orgflow.frontends.messages.quotes import split_quotes
 
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person, content_id
+from orgflow_ir.model.records import NamedTuple
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "message_id", "message-id", "messageid", "uid"),

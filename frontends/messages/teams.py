@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.frontends.messages.html_text import html_text
 from orgflow.frontends.messages.whatsapp import small_group
 
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
+from orgflow_ir.model.records import NamedTuple
 
 
 def is_teams(data: Any) -> bool:

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import NamedTuple
 
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person, content_id
+from orgflow_ir.model.records import NamedTuple
 
 _LINE = re.compile(
     # [03.03.26, 10:12:45] Ann: text       (iOS)        3/3/26, 10:12 PM - Ann: text    (Android)

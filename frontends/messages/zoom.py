@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, time, timedelta
-from typing import NamedTuple
 
 from orgflow.frontends.messages.whatsapp import small_group
 
 from orgflow_ir.model.message import BrokenMessage, Message, Person, content_id
+from orgflow_ir.model.records import NamedTuple
 
 _LINE = re.compile(
     r"\ufeff?(?:(?P<day>\d{4}-\d\d-\d\d)[ T])?(?P<h>\d{1,2}):(?P<m>\d\d):(?P<s>\d\d)[ \t]+"

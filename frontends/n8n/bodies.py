@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from orgflow.backends.n8n import node_types
@@ -24,6 +24,7 @@ from orgflow_ir.model import (
     Task,
     TaskType,
 )
+from orgflow_ir.model.records import dataclass
 
 Body = Task | CallActivity | Event | Gateway
 MESSAGE = EventDefinition(kind="message")

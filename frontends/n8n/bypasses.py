@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import field, replace
 
 from orgflow.frontends.n8n.ports import Outlet, Ways, read_outputs
 from orgflow.frontends.n8n.source import SourceNode, Wire
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 _ASKED = re.compile(r"\?(?: \(\d+\))?$")
 """The suffix of an If that tests a branch, with the number that makes it unique."""

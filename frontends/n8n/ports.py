@@ -4,8 +4,8 @@ outputs, and whether one, some or all are taken."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from dataclasses import field
+from typing import Any, Literal
 
 from orgflow.backends.n8n.format.condition_parameters import Rules, rules_of
 from orgflow.backends.n8n.format.json_values import mapping
@@ -19,6 +19,7 @@ from orgflow.frontends.n8n.branch_conditions import (
 )
 
 from orgflow_ir.model import Expression, GatewayKind
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 NO_MATCH = -1
 """The path of an item without a matching output: it is dropped silently (N8N.md, switch)."""

@@ -4,7 +4,6 @@ reported."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from orgflow.backends.n8n.format.json_values import number
@@ -21,6 +20,7 @@ from orgflow.frontends.n8n.import_rules import (
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.json_source_map import json_path
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 

@@ -8,8 +8,8 @@ to an end event.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Any
 
 from orgflow.frontends.n8n.bodies import Bodies, Body, form_limit
 from orgflow.frontends.n8n.bypasses import Bypasses, find_bypasses
@@ -27,6 +27,7 @@ from orgflow_ir.model import (
     GatewayKind,
     Task,
 )
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 _ERROR = EventDefinition(kind="error")
 

@@ -4,7 +4,7 @@ order is an acyclic net in which every step runs once."""
 from __future__ import annotations
 
 from itertools import count
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from orgflow.backends.powl.format import Activity, Choice, Loop, PartialOrder, Powl, Silent
 
@@ -20,6 +20,7 @@ from orgflow_ir.model import (
     Process,
     Task,
 )
+from orgflow_ir.model.records import NamedTuple
 
 
 class _Open(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +27,7 @@ from orgflow.backends.powl.format import (
     partial_order,
 )
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
 
 MAX_CHARACTERS = 500_000

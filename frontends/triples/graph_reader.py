@@ -4,8 +4,7 @@ them."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import field
 
 from orgflow.backends.triples.format import (
     ARROW,
@@ -13,6 +12,8 @@ from orgflow.backends.triples.format import (
     clean_text,
     sentence_numbers,
 )
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 MAX_LINES = 20_000
 

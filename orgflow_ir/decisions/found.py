@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from orgflow_ir.decisions.link import DecisionModel
 from orgflow_ir.decisions.model import Table
+from orgflow_ir.model.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ an invocation a call with names, and a relation a list of contexts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
@@ -40,6 +39,7 @@ from orgflow_ir.languages.feel.parser import (
     parse_unary_tests,
 )
 from orgflow_ir.languages.feel.reading import EXTENSIONS, without_extensions
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.program.feel.types import (
     ANY,
     SIMPLE_NAMES,

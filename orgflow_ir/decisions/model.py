@@ -8,9 +8,10 @@ messages.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.program.structures import Aggregation, HitPolicy
 
 Engine = Literal["camunda7", "camunda8", "flowable"]

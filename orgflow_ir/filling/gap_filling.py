@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow_ir.diagnostics import Diagnostic, Rule
 from orgflow_ir.diagnostics.agent_rules import (
@@ -25,6 +25,7 @@ from orgflow_ir.gaps.gap import Gap
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import ElementNames, one_line
 from orgflow_ir.model.evidence import place_fault
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.rewriter import EditError, Rewriter
 from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext

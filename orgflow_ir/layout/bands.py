@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from orgflow_ir.layout.cells import fold_spaces
 from orgflow_ir.layout.grid import Link
@@ -12,6 +12,7 @@ from orgflow_ir.layout.places import Band
 from orgflow_ir.layout.section import Section
 from orgflow_ir.layout.text import wrap_text
 from orgflow_ir.model import Pool
+from orgflow_ir.model.records import dataclass
 
 
 @dataclass(eq=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
-from typing import NamedTuple
 
 from orgflow_ir.layout.bands import Entry, Plan, arrange_cells
 from orgflow_ir.layout.cells import fold_spaces, put_label
@@ -21,6 +20,7 @@ from orgflow_ir.layout.routes import route_links
 from orgflow_ir.layout.section import Section, Spot, build_section, flow_label, is_open
 from orgflow_ir.layout.text import wrap_text
 from orgflow_ir.model import Model, Pool, Process, Scope, SubProcess
+from orgflow_ir.model.records import NamedTuple
 
 HEADER = 30.0
 """Width of the strip with the name of a pool or lane."""

@@ -10,10 +10,11 @@ or in channels, which never contain nodes.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import field
+from typing import Literal
 
 from orgflow_ir.layout.text import Block
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 _BUCKET = 64
 _MOST = 160

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import field
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 Box = tuple[float, float, float, float]
 Point = tuple[float, float]

@@ -9,11 +9,11 @@ row free. Structured parts therefore have no crossings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import field
 
 from orgflow_ir.flow.control_flow.graph import immediate_dominators
 from orgflow_ir.layout.stacking import Block, list_postorder, merge_blocks
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 _ROOT = "\x00root"
 _MAX_SPAN = 300

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from orgflow_ir.layout.grid import Cell, Grid, Line, Link, Path
 from orgflow_ir.layout.tracks import assign_tracks
+from orgflow_ir.model.records import NamedTuple
 
 Point = tuple[float, float]
 

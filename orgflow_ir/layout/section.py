@@ -4,7 +4,7 @@ flows, and the data and text attached to nodes."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeGuard
 
 from orgflow_ir.layout.cells import (
@@ -22,6 +22,7 @@ from orgflow_ir.layout.layers import Arc
 from orgflow_ir.layout.text import Block, wrap_text
 from orgflow_ir.model import Artifact, DataObject, Event, Lane, Node, Scope, SubProcess
 from orgflow_ir.model.lanes import outermost_first
+from orgflow_ir.model.records import dataclass
 
 _FLOW_LABEL = 96.0
 _STRIP = 190.0

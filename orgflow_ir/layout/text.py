@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+
+from orgflow_ir.model.records import NamedTuple
 
 SIZE = 12
 LINE = 15

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from orgflow_ir.layout.grid import Line, Link, Path, Piece
+from orgflow_ir.model.records import NamedTuple
 
 _FEW = 40
 _LYING = 1000

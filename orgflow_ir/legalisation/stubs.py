@@ -18,7 +18,7 @@ effect of ignoring it:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from orgflow_ir.model import (
     CallActivity,
@@ -35,6 +35,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.constructs import CONSTRUCTS, ConstructUse
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.spec import STUB

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeGuard, TypeVar
+from typing import Protocol, TypeGuard, TypeVar
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.flow.control_flow.calls import calls_in, find_callee
@@ -21,6 +21,7 @@ from orgflow_ir.model import CallActivity, Catalog, CatalogEntry, Model, Process
 from orgflow_ir.model.element_names import join_listed, title
 from orgflow_ir.model.neighbours import LISTED, note_folder, note_given, noted_neighbours
 from orgflow_ir.model.provenance import all_elements
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceFile, told_apart
 from orgflow_ir.model.value import Value
 from orgflow_ir.pipeline import PassContext

@@ -4,7 +4,7 @@ its flow."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
@@ -32,6 +32,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.elements import Node
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.repetition import NotRepeatable, read_repetition
 

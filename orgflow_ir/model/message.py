@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from datetime import datetime
+
+from orgflow_ir.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

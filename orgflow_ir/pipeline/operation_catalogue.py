@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow_ir.model.bindings import AnyBinding, Parameter
+from orgflow_ir.model.records import NamedTuple
 
 Values = Mapping[str, Any]
 """Values of parameters by name; nested as the target nests them."""

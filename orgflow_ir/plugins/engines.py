@@ -6,8 +6,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.runners import Runner, RunnerError
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Passage
 from orgflow_ir.pipeline.services import ServiceError
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.ordering import count_severities, order_diagnostics
 from orgflow_ir.model.codec import to_data
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.plugins.contracts import Reporter
 
 JSON_VERSION = 1

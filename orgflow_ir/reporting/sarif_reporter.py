@@ -7,13 +7,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, TextIO
+from dataclasses import field
+from typing import Any, ClassVar, TextIO
 from urllib.parse import quote
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.diagnostics.rule import Rule
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
 

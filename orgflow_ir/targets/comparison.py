@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from orgflow_ir.model.records import NamedTuple
 
 COMPARISON_VERSION = 1
 """Version of the JSON; increased when a field changes its meaning or is removed."""

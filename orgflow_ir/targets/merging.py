@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.targets.artifact import Artifact
 
 Origin = Literal["model", "workflow"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.model.records import NamedTuple
 
 VERIFICATION_VERSION = 1
 """Version of the JSON; increased when a field changes its meaning or is removed."""

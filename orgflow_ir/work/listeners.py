@@ -20,7 +20,6 @@ Activiti delete it as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
@@ -46,6 +45,7 @@ from orgflow_ir.model.bindings import (
     is_listener,
 )
 from orgflow_ir.model.listener_data import listeners_in
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import methods
 from orgflow_ir.program.juel_operators import JUEL
 from orgflow_ir.program.syntax import ConditionError, Constant, Tree

@@ -9,10 +9,10 @@ of output mappings (Camunda 8, jBPM).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.timer_values import Computed, Duration
 from orgflow_ir.model.timers import read_time
 from orgflow_ir.program import java_operators, methods

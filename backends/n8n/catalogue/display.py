@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from orgflow_ir.model.records import NamedTuple
 
 Property = Mapping[str, Any]
 """One entry of `properties` in the description of a node type."""

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.catalogue.display import (
@@ -38,6 +38,7 @@ from orgflow.backends.n8n.node_types import catalogue as known_types
 from orgflow.backends.n8n.node_types import email_send, http_request, microsoft_teams, slack
 
 from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Parameter, Worker
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.operation_catalogue import (
     Blank,
     Catalogue,

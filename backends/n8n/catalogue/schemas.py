@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.catalogue.display import (
     SILENT,
@@ -16,6 +16,8 @@ from orgflow.backends.n8n.catalogue.display import (
     list_members,
     list_visible,
 )
+
+from orgflow_ir.model.records import NamedTuple
 
 Schema = dict[str, Any]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
 
 from orgflow.backends.n8n.format.node_decisions import Decision, Rule
+
+from orgflow_ir.model.records import NamedTuple
 
 _ATOMS = 6
 """With more conditions than this, not every combination is tried if all matching branches are

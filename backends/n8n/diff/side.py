@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow.backends.n8n.diff.decisions import Joint
 from orgflow.backends.n8n.engine_model import (
@@ -21,6 +21,8 @@ from orgflow.backends.n8n.engine_model import (
 from orgflow.backends.n8n.engine_model.choices import handed_on
 from orgflow.backends.n8n.engine_model.flow import Node
 from orgflow.backends.n8n.format.node_decisions import Decision
+
+from orgflow_ir.model.records import NamedTuple
 
 Sort = Literal["visible", "hidden", "ended"]
 

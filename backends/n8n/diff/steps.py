@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from orgflow.backends.n8n.diff.decisions import Joint
 from orgflow.backends.n8n.diff.side import Side, spread_items
@@ -22,6 +21,8 @@ from orgflow.backends.n8n.engine_model import (
 from orgflow.backends.n8n.engine_model.choices import handed_on
 from orgflow.backends.n8n.engine_model.config import trimmed_counts
 from orgflow.backends.n8n.engine_model.flow import Node
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Both(NamedTuple):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -26,6 +25,8 @@ from orgflow.backends.n8n.engine.npm import (
     work_folder,
 )
 from orgflow.backends.n8n.engine.npm import InstallError as InstallError
+
+from orgflow_ir.model.records import dataclass
 
 OVERRIDES: Mapping[str, str] = MappingProxyType({"linkedom": "0.18.13"})
 """Otherwise npm installs a linkedom with which n8n 2.41 does not load."""

@@ -10,9 +10,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.plugins.packages import install_command
 from orgflow_ir.plugins.runners import RunnerError
 

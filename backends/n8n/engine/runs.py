@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from orgflow_ir.model.records import dataclass
 
 RunStatus = Literal["success", "error", "limit", "waiting"]
 WaitKind = Literal["time", "webhook", "form"]

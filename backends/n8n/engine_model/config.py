@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow.backends.n8n.node_types.behaviour import Counts
+
+from orgflow_ir.model.records import NamedTuple
 
 
 def trimmed_counts(outputs: Counts) -> Counts:

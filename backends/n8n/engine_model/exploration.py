@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from orgflow.backends.n8n.engine_model.config import Phase
@@ -11,6 +11,8 @@ from orgflow.backends.n8n.engine_model.explorer import Explorer, Order
 from orgflow.backends.n8n.engine_model.tables import UnknownOperation
 from orgflow.backends.n8n.engine_model.world import Execution, World
 from orgflow.backends.n8n.engine_model.world_model import Move, Ticks, WorldModel
+
+from orgflow_ir.model.records import dataclass
 
 MOST_WORLDS: Final = 100_000
 """Maximum number of explored worlds."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any, Literal
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.engine_model.behaviour import node_behaviour
@@ -16,6 +16,8 @@ from orgflow.backends.n8n.format.workflow_document import Node as Step
 from orgflow.backends.n8n.format.workflow_document import Wire as Connection
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 OnError = Literal["stop", "regular", "error"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from orgflow.backends.n8n.engine_model.choices import choices_at
 from orgflow.backends.n8n.engine_model.config import (
@@ -27,6 +27,8 @@ from orgflow.backends.n8n.engine_model.step import Work
 from orgflow.backends.n8n.engine_model.world import Execution, World
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.node_types.behaviour import Counts
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Advance(NamedTuple):

@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from orgflow.backends.n8n.node_types.data_table import RowOperation, Scalar, TestName
+
+from orgflow_ir.model.records import NamedTuple
 
 ColumnType = Literal["string", "number", "boolean"]
 """Types of columns; dates are not modelled."""

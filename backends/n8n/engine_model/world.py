@@ -7,11 +7,13 @@ execution without tables, messages and timers (`EngineModel.world_of`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.engine_model.config import Config, State
 from orgflow.backends.n8n.engine_model.tables import Table
 from orgflow.backends.n8n.node_types.data_table import Scalar
+
+from orgflow_ir.model.records import NamedTuple
 
 Item = tuple[tuple[str, Scalar], ...]
 """The known fields of an item by their path (`body.key`), sorted. A field that is not listed is

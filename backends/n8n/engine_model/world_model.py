@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, assert_never
+from typing import Any, Final, Literal, assert_never
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.engine_model.choices import handed_on
@@ -46,6 +46,8 @@ from orgflow.backends.n8n.node_types.data_table import (
     Scalar,
     TableRequest,
 )
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Step(NamedTuple):

@@ -7,9 +7,11 @@ it: checks, comparisons and readable texts are derived from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
+
+from orgflow_ir.model.records import NamedTuple
 
 _ASSUMED: Final[Mapping[str, str]] = {"number": "smaller", "dateTime": "after"}
 """The default operation of version 1 for other types is `equal`."""

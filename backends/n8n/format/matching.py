@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import inf
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -16,6 +16,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from orgflow.backends.n8n.format.identity import OrgflowMap
 from orgflow.backends.n8n.format.workflow_document import Node
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.targets.verification import How
 
 K = TypeVar("K", bound=Hashable)

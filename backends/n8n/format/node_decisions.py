@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
 from orgflow.backends.n8n.format.workflow_document import Node
+
+from orgflow_ir.model.records import NamedTuple
 
 _WHOLE = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
 _NOT = re.compile(r"=\s*\{\{\s*!\s*\((?P<code>(?:(?!\{\{|\}\}).)*)\)\s*\}\}\s*", re.DOTALL)

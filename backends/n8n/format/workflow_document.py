@@ -8,10 +8,10 @@ it. Places in the file are computed on demand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import inf
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from orgflow.backends.n8n.format.document import TYPE_PREFIX, is_trigger
 from orgflow.backends.n8n.format.identity import (
@@ -24,6 +24,7 @@ from orgflow.backends.n8n.format.identity import (
 from orgflow.backends.n8n.format.json_values import inside, mapping, number
 
 from orgflow_ir.model.json_source_map import JsonDocument, JsonNode, json_path
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.model.source import SourceLocation
 
 Path = tuple[str | int, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.backends.n8n.format.json_values import texts
@@ -21,6 +21,7 @@ from orgflow.backends.n8n.lint.run_rules import (
 from orgflow.backends.n8n.node_types import catalogue
 
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model.records import NamedTuple
 
 # Faults that n8n takes as they are (run): unclosed or stray braces are text.
 _HARMLESS: Final = ("`{{` is never closed", "`}}` without", "begins with `=`")

@@ -7,9 +7,9 @@ unknown node continues. So findings here occur without any error or empty answer
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from orgflow.backends.n8n.engine_model.choices import handed_on
 from orgflow.backends.n8n.engine_model.config import (
@@ -36,6 +36,8 @@ from orgflow.backends.n8n.engine_model.step import Work
 from orgflow.backends.n8n.engine_model.waiting import deliver_items
 from orgflow.backends.n8n.lint.model_input import Kinds
 from orgflow.backends.n8n.node_types.behaviour import Counts
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 MOST_STATES: Final = 3000
 """Maximum number of explored configurations; a workflow of 30 nodes has some hundred."""

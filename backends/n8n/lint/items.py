@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from orgflow.backends.n8n import node_types
@@ -19,6 +19,8 @@ from orgflow.backends.n8n.lint.expressions import javascript_parameters, read_te
 from orgflow.backends.n8n.lint.linted_workflow import Workflow, field_after
 from orgflow.backends.n8n.node_types import set_
 from orgflow.backends.n8n.node_types.node_type import Effect
+
+from orgflow_ir.model.records import dataclass
 
 _PASSING: Final = frozenset({"sort", "removeDuplicates"})
 """Types that are not in `node_types` and keep the fields of an item."""

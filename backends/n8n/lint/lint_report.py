@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.linted_workflow import Workflow
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from orgflow.backends.n8n.node_types.catalogue import newest_version
 
 from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.model.json_source_map import JsonDocument
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
 
 _READS: Final = re.compile(r"""\.([A-Za-z_$][\w$]*)|\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\]""")

@@ -4,12 +4,14 @@ reads."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orgflow.backends.n8n.engine_model.flow import Flow, Wire, compile_rows
 from orgflow.backends.n8n.format.json_values import inside, number, rows
 from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.linted_workflow import Workflow, called_by_workflow
+
+from orgflow_ir.model.records import NamedTuple
 
 _MOST_SLOTS: Final = 64
 _FLAGS: Final = ("disabled", "executeOnce", "alwaysOutputData", "retryOnFail", "continueOnFail")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from orgflow.backends.n8n import node_types
@@ -20,6 +20,8 @@ from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, is_equivalent
 from orgflow.backends.n8n.merge.merge_outcome import MergeChange, MergeConflict, shorten_value
 from orgflow.backends.n8n.node_types import send_and_wait, wait
+
+from orgflow_ir.model.records import dataclass
 
 Json = Mapping[str, Any]
 

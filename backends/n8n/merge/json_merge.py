@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 from typing import Any, Final
 
 from orgflow.backends.n8n.diff.canonical import canonical_value
+
+from orgflow_ir.model.records import dataclass
 
 
 class Absent:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.targets.merging import MergeChange, MergeConflict
 
 __all__ = ["MergeChange", "MergeConflict", "Merged", "shorten_value"]

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.format.compiled_workflow import (
     Bases,
@@ -26,6 +26,7 @@ from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.artifact import Artifact, Emitted

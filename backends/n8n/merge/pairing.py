@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from orgflow.backends.n8n.format.identity import folded_name
 from orgflow.backends.n8n.format.matching import (
@@ -21,6 +20,8 @@ from orgflow.backends.n8n.format.matching import (
     match_nodes,
 )
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+
+from orgflow_ir.model.records import dataclass
 
 _ID = 8
 """Number of characters of an id that a base keeps."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from dataclasses import field
+from typing import Final
 
 from orgflow.backends.n8n.merge.merge_outcome import MergeChange, MergeConflict
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 GONE: Final = 1000
 """Port numbers from here on belong to branches that the final node does not have."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, get_args
 
 from orgflow.backends.n8n.format.json_values import count, inside, mapping, rows
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown_behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use, is_expression
+
+from orgflow_ir.model.records import NamedTuple
 
 Scalar = str | int | float | bool | None
 """A value of a cell."""

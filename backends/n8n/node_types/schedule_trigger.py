@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, assert_never
 
 from orgflow.backends.n8n.format.json_values import inside, number
 from orgflow.backends.n8n.node_types.behaviour import trigger_behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, no_port
 
 from orgflow_ir.model import EventDefinition
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.timer_values import (
     Computed,
     Cron,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
@@ -28,6 +28,7 @@ from orgflow_ir.flow.token_game.stub_data import Unplayable, data_stimuli
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import CallActivity, Event, Model, Node, Task
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from orgflow.backends.n8n.plan.decisions import reads_body
@@ -11,6 +11,7 @@ from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 from orgflow_ir.flow.token_game.stimulus import Stimulus
 from orgflow_ir.flow.token_game.stub_data import stub_data as data_of
+from orgflow_ir.model.records import dataclass
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.engine_model.config import Config, Event, Phase, Place
@@ -17,6 +17,7 @@ from orgflow.backends.n8n.plan.graph import HelperKey, PlanNode, start_key
 from orgflow_ir.flow.token_game.stimulus import Stimulus, StimulusError, replay_stimuli
 from orgflow_ir.flow.token_game.stub_data import decided_by
 from orgflow_ir.model import CallActivity, Model
+from orgflow_ir.model.records import NamedTuple
 
 MOST_NODES = 20_000
 """Maximum number of nodes executed in one run."""

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orgflow.backends.n8n.format.document import (
     API_SETTINGS,
@@ -23,6 +23,8 @@ from orgflow.backends.n8n.format.document import (
 from orgflow.backends.n8n.format.identity import HIDDEN, hidden_line
 from orgflow.backends.n8n.node_types.type_versions import type_version
 from orgflow.backends.n8n.server.address_keys import without_keys
+
+from orgflow_ir.model.records import NamedTuple
 
 Json = dict[str, Any]
 

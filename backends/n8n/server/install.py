@@ -13,7 +13,6 @@ import platform
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -31,6 +30,8 @@ from orgflow.backends.n8n.engine.npm import (
     work_folder,
 )
 from orgflow.backends.n8n.engine.npm import InstallError as InstallError
+
+from orgflow_ir.model.records import dataclass
 
 N8N_VERSION = "2.41.1"
 OLDER_VERSION = "1.123.81"

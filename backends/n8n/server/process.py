@@ -17,13 +17,15 @@ import urllib.error
 import urllib.request
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
 from orgflow.backends.n8n.engine.npm import end_group
 from orgflow.backends.n8n.server.install import ServerFiles, server_status
+
+from orgflow_ir.model.records import dataclass
 
 BOOT_SECONDS = 180.0
 """Maximum time until n8n answers; idle machines need 5-8 s, the first boot slightly more."""

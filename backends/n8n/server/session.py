@@ -6,7 +6,7 @@ import contextlib
 import datetime
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.server.client.backoff import Backoff
@@ -16,6 +16,7 @@ from orgflow.backends.n8n.server.client.errors import NotN8nError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.stale_runs import clear_stale_runs, report_stale_runs
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.engines import AccessError, ServerAccess
 

@@ -15,13 +15,14 @@ import socket
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orgflow.backends.n8n.server.client.errors import ServerError
 from orgflow.backends.n8n.server.client.server_rules import LeftRun
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deployment_marker import RUN_MARK, marker_of
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 Json = dict[str, Any]

@@ -15,8 +15,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from orgflow.backends.n8n.emit.decision_code import condition, never_set
 from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
@@ -29,6 +28,7 @@ from orgflow.backends.n8n.plan.actions import DECIDES
 from orgflow.backends.n8n.plan.graph import NodeKey, decide_key
 from orgflow.backends.n8n.verify.reference import Reference
 
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.targets.verification import Changed
 from orgflow_ir.work.gateway_decisions import Decision
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from orgflow.backends.n8n.verify.points import Move, Point
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Onward(NamedTuple):

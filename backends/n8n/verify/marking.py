@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from dataclasses import field
+from typing import Final
 
 from orgflow.backends.n8n.verify.points import Differs, Point, Roles, TooMuch
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import Game, State
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.targets.verification import SideBySide
 
 _ACTS: Final = ("start", "fire", "done")

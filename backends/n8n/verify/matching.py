@@ -6,7 +6,6 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from orgflow.backends.n8n.format.identity import OrgflowMap, folded_name
 from orgflow.backends.n8n.format.matching import ByMutualBest, Matcher, Matching, Side, match_nodes
@@ -15,6 +14,7 @@ from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.plan.graph import NodeKey
 from orgflow.backends.n8n.verify.reference import Reference
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.targets.verification import How
 
 _CHOICES = frozenset({"if", "switch", "filter"})

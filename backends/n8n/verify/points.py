@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from orgflow.backends.n8n.engine_model import Config, EngineModel, World
 from orgflow.backends.n8n.verify.choices import Reader
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import State
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.targets.verification import Difference, SideBySide
 
 if TYPE_CHECKING:

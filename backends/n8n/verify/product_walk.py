@@ -12,7 +12,7 @@ choice is free once per run of the setter; reading it again gives the same answe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,7 @@ from orgflow.backends.n8n.verify.points import (
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import State
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.targets.verification import Difference, SideBySide
 
 if TYPE_CHECKING:

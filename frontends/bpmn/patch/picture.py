@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from orgflow.frontends.bpmn.patch.text import Changes
 from orgflow.frontends.bpmn.xml.bpmn_names import BPMNDI
 from orgflow.frontends.bpmn.xml.document import BpmnDocument
 from orgflow.frontends.xml.tree import XmlElement
+
+from orgflow_ir.model.records import NamedTuple
 
 Point = tuple[float, float]
 

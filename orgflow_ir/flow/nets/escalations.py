@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from orgflow_ir.flow.nets.activity_summaries import Nesting
 from orgflow_ir.model import CallActivity, Event, EventDefinition, Model, Process, Scope
+from orgflow_ir.model.records import NamedTuple
 
 
 class Place(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from orgflow_ir.flow.control_flow.calls import find_callee
 from orgflow_ir.flow.nets.activity_summaries import Nesting
@@ -17,6 +16,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.records import NamedTuple
 
 
 class CaughtError(NamedTuple):

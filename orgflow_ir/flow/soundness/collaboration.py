@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from orgflow_ir.diagnostics import Step
@@ -21,6 +20,7 @@ from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.model import Model
 from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.model.records import dataclass
 
 BUDGET = 20_000
 """Maximum number of states visited before the analysis gives up."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import field
 
 from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.flow.nets.net import SINK, SOURCE, TERM, VOID, Kind
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 MOST_WAYS = 10
 """An inclusive split with more outgoing flows has too many choices to try."""

@@ -7,7 +7,7 @@ Sub-processes on the path run to completion; those around the fault are entered.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from heapq import heappop, heappush
 
 from orgflow_ir.diagnostics import Step
@@ -16,6 +16,7 @@ from orgflow_ir.flow.soundness.witness_search import Firing, Lost, Play
 from orgflow_ir.flow.token_game.distance import Distances
 from orgflow_ir.flow.token_game.semantics import Game, State
 from orgflow_ir.model import Gateway, Process, Scope, SubProcess
+from orgflow_ir.model.records import dataclass
 
 _BODY_STATES = 400
 _DEEP = 3_000

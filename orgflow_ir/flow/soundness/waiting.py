@@ -3,10 +3,9 @@ those."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.flow.soundness.space import Space, State, list_bits
+from orgflow_ir.model.records import NamedTuple
 
 
 class Knot(NamedTuple):

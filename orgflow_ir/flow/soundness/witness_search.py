@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
 
 from orgflow_ir.flow.nets.net import FIRST, SINK, SOURCE, TERM, Net
 from orgflow_ir.flow.nets.reduction import Clash, Edge, Reduction
 from orgflow_ir.flow.nets.region_tree import Pair
 from orgflow_ir.flow.soundness.space import Move, list_bits
+from orgflow_ir.model.records import NamedTuple
 
 FAR = 1 << 30
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from orgflow_ir.flow.token_game.net import ARRIVED, COMPLETED, FIRED, SLOTS, Net, NetNode
 from orgflow_ir.flow.token_game.state import Draft, Frame, FrameId, Message, State, read_count
 from orgflow_ir.model import Event, SubProcess, Task
+from orgflow_ir.model.records import NamedTuple
 
 
 class Move(NamedTuple):

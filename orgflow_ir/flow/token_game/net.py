@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from orgflow_ir.model import (
@@ -12,6 +12,7 @@ from orgflow_ir.model import (
     Scope,
 )
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.records import dataclass
 
 WAITING_EVENTS = frozenset({"message", "timer", "signal", "conditional"})
 """Event definitions that are triggered from outside the process."""

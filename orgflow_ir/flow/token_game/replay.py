@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.net import NetNode
 from orgflow_ir.flow.token_game.semantics import Game, NotEnabled
 from orgflow_ir.flow.token_game.state import Left, State
+from orgflow_ir.model.records import dataclass
 
 Script = Mapping[str, Sequence[tuple[str, ...]]]
 """Element → the flows it takes, visit by visit: `Run.script`."""

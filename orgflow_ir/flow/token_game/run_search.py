@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.distance import FAR, Distances
 from orgflow_ir.flow.token_game.net import NetNode
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.flow.token_game.state import State
+from orgflow_ir.model.records import dataclass
 
 WAIT = "wait"
 """Action of an option that postpones an optional event."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 from orgflow_ir.diagnostics import Step
@@ -19,6 +18,7 @@ from orgflow_ir.flow.token_game.run_search import Decision, Simulator, Trial
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.flow.token_game.state import Left
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import dataclass
 
 Choice = tuple[str, tuple[str, ...]]
 """An element that had to choose and the flows it took (see `Game.decisions`)."""

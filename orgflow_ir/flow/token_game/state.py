@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
-from typing import NamedTuple
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 Counts = tuple[tuple[int, int], ...]
 """A multiset as sorted (key, count) pairs with positive counts."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
@@ -19,6 +19,7 @@ from orgflow_ir.flow.token_game.net import NetNode
 from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.flow.token_game.semantics import Game, Policy, State
 from orgflow_ir.model import CallActivity, Event, Model, SubProcess, Task
+from orgflow_ir.model.records import dataclass
 
 STIMULI_VERSION = 1
 """Version of the JSON; increased when a field changes its meaning or is removed."""

@@ -6,11 +6,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.stimulus import Payload, Stimulus
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.evaluator import evaluate, is_truthy
 from orgflow_ir.program.portable_operators import PORTABLE
 from orgflow_ir.program.syntax import (

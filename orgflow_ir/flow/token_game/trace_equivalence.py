@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.net import Policy
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.model import Element, Flow, Gateway, Model, Process
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.targets.comparison import Behaviour, Row
 
 LIMIT = 20_000

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from orgflow_ir.model.records import dataclass
 
 SimpleName = Literal[
     "Any", "Null", "number", "string", "boolean", "date", "time", "date and time",

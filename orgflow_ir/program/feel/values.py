@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.program.feel.types import (
     ANY,
     ConstrainedType,

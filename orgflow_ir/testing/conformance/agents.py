@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow_ir.diagnostics import Diagnostic, FixError, Severity, apply
 from orgflow_ir.filling.evidence_check import check_evidence
 from orgflow_ir.gaps import Gap, find_gaps
 from orgflow_ir.gaps.answers import AnswerError, check_size, convert_answer
 from orgflow_ir.model import Evidence, Model
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.verifier import list_violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import (

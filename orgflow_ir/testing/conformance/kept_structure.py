@@ -5,10 +5,10 @@ these must not give the same text."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from orgflow_ir.model import Event, Expression, Flow, Lane, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.targets import Legal, TargetSpec
 from orgflow_ir.testing.conformance.minimal_models import minimal_model
 from orgflow_ir.testing.conformance.shapes import build_shape, list_shapes

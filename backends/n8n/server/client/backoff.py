@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Backoff(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, KNOWN_VERSIONS, N8nVersion
@@ -12,6 +12,7 @@ from orgflow.backends.n8n.node_types import described_names
 from orgflow.backends.n8n.node_types.type_versions import type_version
 from orgflow.backends.n8n.server.client.server_rules import UnknownServerVersion, UnsupportedServer
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\b")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 from orgflow.backends.n8n.server.client import server_rules
 
 from orgflow_ir.diagnostics import Rule
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.engines import RemoteError
 

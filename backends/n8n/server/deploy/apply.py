@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows, rewrite_calls
@@ -33,6 +33,7 @@ from orgflow.backends.n8n.server.deployment_marker import (
     without_marker,
 )
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.plugins.deployment import Deployed
 
 Json = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -36,6 +36,7 @@ from orgflow.backends.n8n.server.deploy.succession import (
 )
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline.services import (
     CancelFlag,
     Cancellation,

@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Any
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 Json = dict[str, Any]
 

@@ -4,9 +4,9 @@ calls."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.identity import CALLED_PROCESS_PREFIX
@@ -36,6 +36,8 @@ from orgflow.backends.n8n.server.deployment_marker import (
     marker_of,
     node_ids,
 )
+
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 Json = dict[str, Any]
 

@@ -14,10 +14,12 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orgflow.backends.n8n.format.identity import folded_name
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+
+from orgflow_ir.model.records import NamedTuple
 
 Json = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ a deployment may call another workflow than the one before, which nothing calls 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.format.compiled_workflow import exists_for_callers
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
@@ -21,6 +21,7 @@ from orgflow.backends.n8n.server.deploy.process_similarity import (
 from orgflow.backends.n8n.server.deployment_marker import is_edited, marker_of
 
 from orgflow_ir.model.element_names import CALLED
+from orgflow_ir.model.records import NamedTuple
 
 Json = dict[str, Any]
 

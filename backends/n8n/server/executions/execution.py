@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from orgflow_ir.model.records import NamedTuple
 
 Json = Mapping[str, Any]
 

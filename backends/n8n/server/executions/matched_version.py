@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from orgflow.backends.n8n.format.matching import Matching
@@ -12,6 +11,7 @@ from orgflow.backends.n8n.plan.graph import NodeKey
 from orgflow.backends.n8n.verify.choices import Reader
 from orgflow.backends.n8n.verify.reference import Reference
 
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.targets.verification import Changed
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from orgflow.backends.n8n.format.matching import Matching
@@ -22,6 +22,7 @@ from orgflow.backends.n8n.verify.matching import match_reference
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.model import Event
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.plugins.executions import (
     ExecutionObserver,
     Observed,
