@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -143,7 +142,7 @@ def _judge_executions(
     report = production.replay_executions(asked.model, executions, asked.backend, observer)
     target = asked.backend.name
     failures = diagnose_runs(report.failures, asked.model, target, asked.session)
-    return replace(report, failures=failures)
+    return report._replace(failures=failures)
 
 
 def _parse_query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:

@@ -27,7 +27,7 @@ from orgflow.evaluation.tables import csv_text
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Gateway, Model, Task
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
 from orgflow_ir.plugins.contracts import Backend
@@ -52,8 +52,7 @@ COLUMNS = (
 SUFFIXES = {"bpmn": ".bpmn", "pme": ".json"}
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(NamedTuple):
     """A model and its compiled form."""
 
     model: Model

@@ -20,7 +20,7 @@ from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.model.index import ModelIndex
-from orgflow_ir.model.records import NamedTuple, dataclass
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.executions import (
     Execution,
@@ -79,8 +79,7 @@ class Edited(NamedTuple):
     changed: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ProductionReport:
+class ProductionReport(NamedTuple):
     """Executions on a model.
 
     `unread` gives the reason why further ones could not be judged; `edited` describes workflows

@@ -34,8 +34,7 @@ REPLAY_VERSION = 1
 ReplayVerdict = Literal["equal", "different", "not run"]
 
 
-@dataclass(frozen=True)
-class RunReport:
+class RunReport(NamedTuple):
     """One run: the steps of the model, the behaviour of the target, and the point where they
     differ.
 

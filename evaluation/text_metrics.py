@@ -17,7 +17,7 @@ from orgflow.agents.language.stems import content_words
 from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, SubProcess, Task
-from orgflow_ir.model.records import NamedTuple, dataclass
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Embedder
 
 DICE, COSINE = 0.5, 0.6
@@ -35,8 +35,7 @@ class Step(NamedTuple):
     actor: str = ""
 
 
-@dataclass(frozen=True)
-class TextScores:
+class TextScores(NamedTuple):
     """Scores of one process from 0 to 1; `None` if there is nothing to compare.
 
     Attributes:

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import code_names
+import code_values
 import import_graph
 import pytest
 import ratchets
@@ -272,3 +273,46 @@ def test_unclear_names_are_counted_where_they_are_bound() -> None:
     assert Counter(names) == {"one": 3, "found": 3, "said": 1, "made": 2, "told": 2, "ways": 2}
     assert code_names.count_unclear_names(tree) == len(names)
     assert code_names.count_unclear_names(ast.parse("print(found, x.one, said=1)")) == 0
+
+
+# -- values ------------------------------------------------------------------------------------
+
+
+VALUES = """
+from typing import NamedTuple, Any
+import dataclasses
+@dataclass(frozen=True)
+class Plain: a: int
+@dataclass(frozen=True)
+class Kind: a: int
+@dataclass(frozen=True)
+class Other(Kind): b: int
+@dataclass(frozen=True)
+class Left:
+    a: int
+@dataclass(frozen=True)
+class Finished:
+    def __post_init__(self): ...
+@dataclass(frozen=True, slots=True)
+class Small(Kind): a: int
+@dataclasses.dataclass
+class State: a: int
+@dataclass(eq=False)
+class Identity: a: int
+class Record(NamedTuple): a: int
+Side = Left | Record
+maybe: Plain | None
+"""
+
+
+def test_kinds_of_values_are_counted() -> None:
+    assert code_values.count_values({"a.py": ast.parse(VALUES)}) == {
+        "a.py": {
+            "kinds of the standard library": 2,
+            "frozen dataclasses that a named tuple can be": 1,
+            "dataclasses with rare arguments": 1,
+            "objects with state that are compared by content": 1,
+        }
+    }
+    path = "orgflow_ir/model/records.py"
+    assert code_values.count_values({path: ast.parse("from dataclasses import dataclass")}) == {}

@@ -13,7 +13,7 @@ from orgflow.agents.language.cues import MAY_BE_TOGETHER, ONE_OF, OR
 from orgflow_ir.flow.nets.regions import reduce_scope
 from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Process
 from orgflow_ir.model.element_names import join_listed, one_line
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 
 FORMAT, VERSION = "orgflow-questions", 1
 
@@ -28,8 +28,7 @@ IN_A_WORD: Mapping[GatewayKind, str] = {"parallel": "all", "exclusive": "one", "
 """The input of a person for each."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A question about a gateway.
 
     Attributes:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 
 
-@dataclass(frozen=True)
-class Act:
+class Act(NamedTuple):
     """The forms of a task that templates use.
 
     Attributes:
@@ -32,8 +31,7 @@ class Act:
     topic: str
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(NamedTuple):
     """Templates and names. Templates are for `str.format` with the fields of `Act`, `name` (who is
     spoken to), `ref`, `case`, `day`, `place` and `amount`; those of noise with `topic` and `day`.
 

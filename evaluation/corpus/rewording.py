@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from orgflow.agents.language.identification import LANGUAGE_NAMES, identify_language
@@ -251,7 +250,7 @@ def _replace_texts(written: Sequence[Written], texts: Mapping[int, str]) -> list
             quoted = match["quote"].strip("\n")
             lines = now.get((message.scenario, quoted), quoted.split("\n"))
             body = "\n".join([f"{body}\n", match["head"], *lines])
-        new = replace(message, body=body)
+        new = message._replace(body=body)
         now[message.scenario, "\n".join(_quote_lines(message.body))] = _quote_lines(body)
         changed.append(new)
     return changed

@@ -6,14 +6,13 @@ import hashlib
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from orgflow.evaluation.corpus.language import Act, Language
 from orgflow.evaluation.corpus.scenarios import Done, Scenario, Source
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 
 STRESS = (
     "shared-staff", "lost-threads", "lost-roles", "merged", "missing", "clocks",
@@ -31,8 +30,7 @@ THREAD_TASKS = 3
 START = datetime(2026, 2, 2, 8)
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A message, and what it is about; `process` is empty for noise."""
 
     at: datetime
@@ -77,7 +75,7 @@ class Writer:
         people = sorted({w.sender for w in written})
         written += self._noise(round(self.noise * len(written)), people)
         if "lost-threads" in self.stress:
-            written = [replace(w, thread="", subject=_strip_prefixes(w.subject)) for w in written]
+            written = [w._replace(thread="", subject=_strip_prefixes(w.subject)) for w in written]
         return sorted(written, key=lambda w: (w.at, w.body))
 
     # -- people ------------------------------------------------------------------------------
@@ -284,15 +282,15 @@ class Writer:
             for w in messages:
                 last = joined[-1] if joined else None
                 if last is not None and last.sender == w.sender and last.channel == w.channel:
-                    joined[-1] = replace(
-                        last, body=f"{last.body}\n\n{w.body}", tasks=(*last.tasks, *w.tasks)
+                    joined[-1] = last._replace(
+                        body=f"{last.body}\n\n{w.body}", tasks=(*last.tasks, *w.tasks)
                     )
                 else:
                     joined.append(w)
             messages = joined
         if "clocks" in self.stress:
             messages = [
-                replace(w, at=w.at + timedelta(hours=draw.choice((-8, -2, -1, 1, 2, 7))))
+                w._replace(at=w.at + timedelta(hours=draw.choice((-8, -2, -1, 1, 2, 7))))
                 if draw.random() < 0.1 else w
                 for w in messages
             ]  # fmt: skip

@@ -58,8 +58,7 @@ def merge_join(node: Mapping[str, Any], version: float, inputs: Sequence[int]) -
             return Join("complex", condition_expression(f"inputs {numbers} have come"))
 
 
-@dataclass(frozen=True)
-class Outlet:
+class Outlet(NamedTuple):
     """One output; `note` describes in words a decision that is not a condition."""
 
     name: str = ""

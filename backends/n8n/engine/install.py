@@ -26,7 +26,7 @@ from orgflow.backends.n8n.engine.npm import (
 )
 from orgflow.backends.n8n.engine.npm import InstallError as InstallError
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 
 OVERRIDES: Mapping[str, str] = MappingProxyType({"linkedom": "0.18.13"})
 """Otherwise npm installs a linkedom with which n8n 2.41 does not load."""
@@ -34,8 +34,7 @@ OVERRIDES: Mapping[str, str] = MappingProxyType({"linkedom": "0.18.13"})
 _MARKER = "orgflow-engine.json"
 
 
-@dataclass(frozen=True)
-class EngineStatus:
+class EngineStatus(NamedTuple):
     """What is there.
 
     Attributes:

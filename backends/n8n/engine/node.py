@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.packages import install_command
 from orgflow_ir.plugins.runners import RunnerError
 
@@ -38,8 +38,7 @@ class NpmNotFoundError(NodeError):
     """There is a Node without npm."""
 
 
-@dataclass(frozen=True)
-class NodeRuntime:
+class NodeRuntime(NamedTuple):
     """A Node executable.
 
     Attributes:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 
 RunStatus = Literal["success", "error", "limit", "waiting"]
 WaitKind = Literal["time", "webhook", "form"]
 Resumed = Literal["timer", "answer", "timeout"]
 
 
-@dataclass(frozen=True)
-class RunRequest:
+class RunRequest(NamedTuple):
     """One run.
 
     In `stubs` and `answers`, a node of the main workflow is identified by its name; one of a
@@ -61,8 +60,7 @@ class RunRequest:
         return {name: value for name, value in fields.items() if value is not None}
 
 
-@dataclass(frozen=True)
-class NodeRun:
+class NodeRun(NamedTuple):
     """One execution of one node, in the order in which n8n started them.
 
     Attributes:
@@ -89,8 +87,7 @@ class NodeRun:
     unfed: bool = False
 
 
-@dataclass(frozen=True)
-class WaitEvent:
+class WaitEvent(NamedTuple):
     """One wait.
 
     Attributes:
@@ -112,8 +109,7 @@ class WaitEvent:
     resumed: Resumed | None
 
 
-@dataclass(frozen=True)
-class DetachedRun:
+class DetachedRun(NamedTuple):
     """A sub-workflow call that was not waited for; it runs when its caller is stored or ends.
 
     Attributes:
@@ -129,8 +125,7 @@ class DetachedRun:
     error: str | None
 
 
-@dataclass(frozen=True)
-class EngineRun:
+class EngineRun(NamedTuple):
     """The result of one run.
 
     Attributes:

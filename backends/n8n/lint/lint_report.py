@@ -6,12 +6,11 @@ from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.linted_workflow import Workflow
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """Collects the faults of one workflow."""
 
     workflow: Workflow

@@ -22,14 +22,13 @@ from orgflow.backends.n8n.node_types.catalogue import newest_version
 
 from orgflow_ir.flow.control_flow.graph import strong_components
 from orgflow_ir.model.json_source_map import JsonDocument
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.model.source import SourceLocation
 
 _READS: Final = re.compile(r"""\.([A-Za-z_$][\w$]*)|\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\]""")
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(NamedTuple):
     """A connection on `main` between two nodes, by their indexes; `raw` is its end in the file."""
 
     source: int

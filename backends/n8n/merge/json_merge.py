@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from orgflow.backends.n8n.diff.canonical import canonical_value
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 
 class Absent:
@@ -25,8 +25,7 @@ ABSENT: Final = Absent()
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True)
-class Clash:
+class Clash(NamedTuple):
     """A place that both sides changed differently."""
 
     path: Path

@@ -21,14 +21,13 @@ from orgflow.backends.n8n.format.matching import (
 )
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 
 _ID = 8
 """Number of characters of an id that a base keeps."""
 
 
-@dataclass(frozen=True)
-class Trio:
+class Trio(NamedTuple):
     """One node in its compiled, edited and current form; `None` if a version does not have it."""
 
     key: str
@@ -37,8 +36,7 @@ class Trio:
     ours: Node | None
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(NamedTuple):
     """All trios in the order of the new output, followed by nodes of other versions only; and the
     keys by the names of each version."""
 

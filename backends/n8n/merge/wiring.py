@@ -40,8 +40,7 @@ class Link(NamedTuple):
         return self.kind, self.target, self.input
 
 
-@dataclass(frozen=True)
-class Segment:
+class Segment(NamedTuple):
     """Connected nodes that a person added, and their connections.
 
     Attributes:

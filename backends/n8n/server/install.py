@@ -31,7 +31,7 @@ from orgflow.backends.n8n.engine.npm import (
 )
 from orgflow.backends.n8n.engine.npm import InstallError as InstallError
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 
 N8N_VERSION = "2.41.1"
 OLDER_VERSION = "1.123.81"
@@ -71,8 +71,7 @@ _NODE_PACKAGES: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class ServerFiles:
+class ServerFiles(NamedTuple):
     """An installed server.
 
     Attributes:
@@ -86,8 +85,7 @@ class ServerFiles:
     version: str
 
 
-@dataclass(frozen=True)
-class ServerStatus:
+class ServerStatus(NamedTuple):
     """What is there.
 
     Attributes:

@@ -20,7 +20,7 @@ from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.model import Model
 from orgflow_ir.model.index import ModelIndex
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple
 
 BUDGET = 20_000
 """Maximum number of states visited before the analysis gives up."""
@@ -32,8 +32,7 @@ distinguished."""
 FaultKind = Literal["unsent", "circular", "unreceived"]
 
 
-@dataclass(frozen=True)
-class CollaborationFault:
+class CollaborationFault(NamedTuple):
     """A fault between processes, with a shortest run that reaches it.
 
     `unsent`: `elements` wait for messages that never arrive; `circular`: each of `elements` waits
@@ -48,8 +47,7 @@ class CollaborationFault:
     trace: tuple[Step, ...]
 
 
-@dataclass(frozen=True)
-class CollaborationAnalysis:
+class CollaborationAnalysis(NamedTuple):
     """What was found. `verdict` is `proved` (every run of the collaboration ends with all messages
     received), `violated`, `unknown` (`reason` names the bound that was reached) or `not
     applicable`."""

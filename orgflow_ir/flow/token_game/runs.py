@@ -18,7 +18,7 @@ from orgflow_ir.flow.token_game.run_search import Decision, Simulator, Trial
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.flow.token_game.state import Left
 from orgflow_ir.model import Model
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple, dataclass
 
 Choice = tuple[str, tuple[str, ...]]
 """An element that had to choose and the flows it took (see `Game.decisions`)."""
@@ -58,8 +58,7 @@ class Run:
         return frozenset(f for step in self.steps for f in step.taken)
 
 
-@dataclass(frozen=True)
-class RunSet:
+class RunSet(NamedTuple):
     """Complete runs of a process. `uncovered` maps each flow that no complete run takes to the
     reason; `stuck` are incomplete runs that reach such flows."""
 
@@ -92,8 +91,7 @@ def enumerate_runs(
     return _Coverage(Simulator(game, process_id, loops, max_trials), max_runs).run(variants)
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Run coverage of one process: runs, flows taken by complete runs, all flows, uncovered
     flows."""
 

@@ -36,7 +36,7 @@ from orgflow.backends.n8n.server.deploy.succession import (
 )
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
 
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.services import (
     CancelFlag,
     Cancellation,
@@ -53,8 +53,7 @@ _WAKE_SECONDS = 0.1
 _LOOK_SECONDS = 0.02
 
 
-@dataclass(frozen=True)
-class GroupResult:
+class GroupResult(NamedTuple):
     """The result for workflows that belong together.
 
     Attributes:
