@@ -9,7 +9,7 @@ contract.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.jsonata.program_code import print_block, set_names
@@ -17,6 +17,7 @@ from orgflow.backends.asl.jsonata.program_code import print_block, set_names
 from orgflow_ir.gaps import has_implementation
 from orgflow_ir.model import Event, Gateway, Task
 from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import ConditionError
 from orgflow_ir.work.process_variables import declared_by

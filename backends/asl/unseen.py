@@ -4,7 +4,7 @@ them: a branch works on a copy, and an error or an iteration drops its copy."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.graph import CONVENTIONS
@@ -15,6 +15,7 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.model import Event, Model, Node, Process, Scope, SubProcess, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.work.gateway_decisions import Decision, DecisionMemory

@@ -8,7 +8,7 @@ or the text stays in the comment of a state and OF404 reports it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from orgflow_ir.model.bindings import (
     BINDINGS,
@@ -21,6 +21,7 @@ from orgflow_ir.model.bindings import (
     SubProcessCall,
     Worker,
 )
+from orgflow_ir.model.records import NamedTuple
 
 Support = Literal["computed", "called", "asked", "refused"]
 

@@ -231,7 +231,9 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
         )
 
     left = work_listeners.place_listeners(
-        work_listeners.without_loop(element) if run else element, scope, ctx.analysis(ControlFlow, scope)
+        work_listeners.without_loop(element) if run else element,
+        scope,
+        ctx.analysis(ControlFlow, scope),
     ).left
     if not run:
         reasons = {unexecuted.listener: unexecuted.reason for unexecuted in left}

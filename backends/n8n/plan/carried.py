@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from orgflow.backends.n8n.plan.graph import NodeKey, Port
+
+from orgflow_ir.model.records import dataclass
 
 
 @dataclass

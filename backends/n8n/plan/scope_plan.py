@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from orgflow.backends.n8n.plan.scopes import WorkflowScope
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.gaps import Defaults
 from orgflow_ir.model import Flow, Process
+from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.gateway_decisions import Decision, DecisionConventions
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.emit.decision_code import condition
@@ -24,6 +23,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model import Node as SourceNode
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import ConditionError
 from orgflow_ir.targets.artifact import Emitted
