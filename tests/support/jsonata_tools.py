@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,12 +31,14 @@ class Referee:
 
     def __init__(self, child: NodeChild) -> None:
         self._child = child
+        self._lock = threading.Lock()  # iterations of a Map state ask at the same time
 
     def answers(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
         """The value, or the error, of each expression."""
         asked = [{"code": case.code, "input": case.states} for case in cases]
-        found: list[dict[str, Any]] = self._child.ask({"cases": asked})["answers"]
-        return found
+        with self._lock:
+            answers: list[dict[str, Any]] = self._child.ask({"cases": asked})["answers"]
+        return answers
 
 
 @contextmanager
