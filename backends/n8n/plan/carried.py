@@ -10,7 +10,7 @@ from orgflow.backends.n8n.plan.graph import NodeKey, Port
 from orgflow_ir.model.records import dataclass
 
 
-@dataclass
+@dataclass(eq=False)
 class Carried:
     """The additions of `carry_variables` to a graph.
 
