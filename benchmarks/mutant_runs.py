@@ -201,7 +201,7 @@ class Subject:
                 item["body"] = {**item["body"], **fields}
             else:
                 item |= fields
-            return dataclasses.replace(request, items=[{"json": item}])
+            return request._replace(items=[{"json": item}])
         name = emission.name_of(setter)
         stub = (request.stubs or {}).get(name)
         answers = (request.answers or {}).get(name)  # to a task that waits for a call
@@ -211,9 +211,9 @@ class Subject:
         rows.extend({} for _ in range(visit - len(rows)))
         rows[visit - 1] = {**rows[visit - 1], **fields}
         if stub is None:
-            return dataclasses.replace(request, answers={**(request.answers or {}), name: rows})
+            return request._replace(answers={**(request.answers or {}), name: rows})
         stubs = {**(request.stubs or {}), name: {**stub, "visits": rows}}
-        return dataclasses.replace(request, stubs=stubs)
+        return request._replace(stubs=stubs)
 
     def _asks(self, name: str) -> bool:
         """Whether a node is a form: its page sends its own fields, with values it offers."""
@@ -230,8 +230,7 @@ class Subject:
         names = {name: mutant.stands.get(name, name) for name in present}
         given, told = request.stubs or {}, request.answers or {}
         trigger = next((n for n, o in names.items() if o == request.trigger), request.trigger)
-        return dataclasses.replace(
-            request,
+        return request._replace(
             workflow=mutant.workflow,
             trigger=trigger,
             stubs={n: given[o] for n, o in names.items() if o in given},

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orgflow.backends.n8n.diff.canonical import parameters_of, read_flags
 from orgflow.backends.n8n.diff.decisions import Joint, join_decisions
 from orgflow.backends.n8n.diff.paired_walk import LIMIT, SEVERAL, Walk
 from orgflow.backends.n8n.diff.side import Side
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.engine_model.flow import Node
+from orgflow.backends.n8n.format.canonical_parameters import parameters_of, read_flags
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.node_decisions import Decision, decision_of
 from orgflow.backends.n8n.format.references import follow_renames

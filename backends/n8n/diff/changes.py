@@ -11,8 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions
-from orgflow.backends.n8n.diff.canonical import canonical_value, parameters_of, read_flags
 from orgflow.backends.n8n.diff.decisions import Joint
+from orgflow.backends.n8n.format.canonical_parameters import (
+    canonical_value,
+    parameters_of,
+    read_flags,
+)
 from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.references import follow_renames

@@ -8,7 +8,7 @@ from dataclasses import field
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from orgflow.backends.n8n.diff.canonical import canonical_value
+from orgflow.backends.n8n.format.canonical_parameters import canonical_value
 
 from orgflow_ir.model.records import NamedTuple, dataclass
 

@@ -98,6 +98,13 @@ def offered_values(short: str) -> Mapping[str, Mapping[str, list[float]]] | None
     return offered
 
 
+def default_values(short: str) -> Mapping[str, Any]:
+    """The default of each parameter of a type that orgflow emits, by its path (`options.reset`);
+    empty for other types."""
+    defaults: Mapping[str, Any] = _known_nodes()["defaults"].get(short, {})
+    return defaults
+
+
 # -- by name -------------------------------------------------------------------------------------
 
 _STARTS: Final[Mapping[str, Start]] = {

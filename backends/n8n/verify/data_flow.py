@@ -25,7 +25,7 @@ from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.model import Event
-from orgflow_ir.targets.verification import Changed, Difference
+from orgflow_ir.targets.verification import Difference
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -81,14 +81,6 @@ class DataFlow:
                         "sets: no node passes it on"
                     )
         return None
-
-    def changed(self) -> Iterator[Changed]:
-        """Nodes that keep variables and were edited."""
-        for key in self.carried.after:
-            name = self.matching.pairs.get(key)
-            if name is not None and not self._same(key, name):
-                was, now = _node_text(self.ref.nodes[key]), _node_text(self.steps[name])
-                yield Changed(name, self.nodes[key].element, was, now)
 
     def _early(self) -> Iterator[Difference]:
         """Nodes that make variables of answers, and that a run comes to around the form: n8n ends

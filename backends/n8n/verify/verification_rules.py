@@ -29,9 +29,11 @@ class DifferentWorkflow(Rule):
 class ChangedExpression(Rule):
     """
     What it finds
-        A condition or a waiting time that differs from that of the model.
+        A condition, a waiting time, or content that the compiler wrote (code, mappings, fields of
+        forms, requests, schedules) that differs from that of the model. Layout, comments, names of
+        nodes and values that n8n's editor omits make no difference.
     Why it is wrong
-        Whether the new condition decides like the old one depends on data and was not determined;
+        Whether the new one does the same as the old one depends on data and was not determined;
         everything else was verified under the assumption that it does. A condition that is negated,
         or that compares with another value or variable, counts as different (OF480), unless the
         step that sets the decision was filled with a node that names the new value or variable.

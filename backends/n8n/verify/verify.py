@@ -10,6 +10,7 @@ from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.plan.graph import NodeKey, start_key
 from orgflow.backends.n8n.verify.choices import Names, find_readers
+from orgflow.backends.n8n.verify.computed_nodes import changed_computations
 from orgflow.backends.n8n.verify.data_flow import DataFlow
 from orgflow.backends.n8n.verify.marking import Marking
 from orgflow.backends.n8n.verify.matching import match_reference
@@ -89,9 +90,8 @@ class _Verifier:
         self.matching = match_reference(ref, workflow)
         self.readers, self.changed = find_readers(ref, self.matching, workflow)
         self.changed += changed_parameters(ref, self.matching, workflow)
+        self.changed += changed_computations(ref, self.matching, workflow)
         self.data = data_flow(ref, self.matching, workflow)
-        if self.data is not None:
-            self.changed += self.data.changed()
         if workflow.order != "v1":
             # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
             order = f"executionOrder {workflow.order or 'v0'}"

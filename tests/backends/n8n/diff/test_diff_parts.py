@@ -14,13 +14,13 @@ from cli_cases import orgflowc
 from engine_fixture import START, flow, if_node, noop
 from engine_fixture import node as make
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.diff.canonical import canonical_value
 from orgflow.backends.n8n.diff.decisions import join_decisions
 from orgflow.backends.n8n.diff.file_comparison import (
     diff_files,
     diff_workflows,
     match_versions,
 )
+from orgflow.backends.n8n.format.canonical_parameters import canonical_value
 from orgflow.backends.n8n.format.node_decisions import Decision, Rule, decision_of
 from orgflow.backends.n8n.format.references import follow_renames
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, workflows_of

@@ -53,6 +53,7 @@ def test_the_table_is_what_n8n_has(described: list[dict[str, Any]]) -> None:
     assert stored["versioned"]["n8n-nodes-base"] == wanted["versioned"]["n8n-nodes-base"]
     assert stored["parameters"] == wanted["parameters"]
     assert stored["options"] == wanted["options"]
+    assert stored["defaults"] == wanted["defaults"]
     assert len(stored["types"]["@n8n/n8n-nodes-langchain"]) > 100
 
 

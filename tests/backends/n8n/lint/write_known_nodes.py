@@ -27,6 +27,37 @@ CHOSEN = ("mode", "resume", "operation", "combineBy", "method", "errorType", "un
 """Parameters whose values are checked, where they are a choice among fixed ones."""
 
 
+EMITTED = (
+    "code", "emailSend", "executeWorkflow", "executeWorkflowTrigger", "form", "formTrigger",
+    "httpRequest", "if", "merge", "respondToWebhook", "scheduleTrigger", "set", "stopAndError",
+    "switch", "wait", "webhook",
+)  # fmt: skip
+"""Nodes whose default values are kept: n8n's editor omits those when it saves a workflow."""
+
+
+def defaults_of(described: list[dict[str, Any]], short: str) -> dict[str, Any]:
+    """The default of each parameter by its path, if it has the same one wherever it is shown."""
+    found: dict[str, set[str]] = defaultdict(set)
+
+    def walk(properties: list[dict[str, Any]], path: tuple[str, ...]) -> None:
+        for prop in properties:
+            place = (*path, prop["name"])
+            if prop["type"] == "collection":
+                walk(prop.get("options", []), place)
+            elif prop["type"] == "fixedCollection":
+                for option in prop.get("options", []):
+                    walk(option.get("values", []), (*place, option["name"]))
+            if prop["type"] != "notice" and isinstance(
+                prop.get("default"), str | bool | int | float
+            ):
+                found[".".join(place)].add(json.dumps(prop["default"]))
+
+    for one in described:
+        if one["name"].rpartition(".")[2] == short:
+            walk(one["properties"], ())
+    return {path: json.loads(*some) for path, some in sorted(found.items()) if len(some) == 1}
+
+
 def versions_of(described: dict[str, Any]) -> list[float]:
     """The versions that a description is about."""
     found = described["version"]
@@ -106,6 +137,11 @@ def table(packages: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             }
             for short, known in sorted(options.items())
         },
+        "defaults": {
+            short: defaults_of(packages["n8n-nodes-base"], short)
+            for short in EMITTED
+            if "n8n-nodes-base" in packages
+        },
     }
 
 
@@ -114,7 +150,7 @@ def text(value: dict[str, Any]) -> str:
     plain = json.dumps(value["n8n"])
     parts = [f'{{\n"n8n": {plain}']
     parts.append(f'"versioned": {json.dumps(value["versioned"])}')
-    for section in ("types", "parameters", "options"):
+    for section in ("types", "parameters", "options", "defaults"):
         groups = []
         for group, rows in value[section].items():
             lines = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in rows.items())

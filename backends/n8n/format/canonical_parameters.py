@@ -1,5 +1,5 @@
 """Parameters without insignificant content: ids that the editor generates, empty values, default
-texts."""
+values."""
 
 from __future__ import annotations
 
@@ -42,6 +42,26 @@ def parameters_of(step: Node, parameters: Mapping[str, Any]) -> Mapping[str, Any
     if own is not None and kept.get("path") == own:
         del kept["path"]
     return kept
+
+
+def without_defaults(parameters: Any, defaults: Mapping[str, Any], path: str = "") -> Any:
+    """Parameters without those that have their default, which n8n's editor omits when it saves a
+    workflow; `defaults` are by path, in which positions of lists do not count."""
+    if isinstance(parameters, Mapping):
+        kept = {}
+        for name, value in parameters.items():
+            place = f"{path}.{name}" if path else str(name)
+            if (
+                place in defaults
+                and defaults[place] == value
+                and type(defaults[place]) is type(value)
+            ):
+                continue
+            kept[name] = without_defaults(value, defaults, place)
+        return kept
+    if isinstance(parameters, list):
+        return [without_defaults(entry, defaults, path) for entry in parameters]
+    return parameters
 
 
 def read_flags(step: Node) -> dict[str, Any]:
