@@ -6,9 +6,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from node_tools import NodeChild, tool
+
+from orgflow_ir.model.records import NamedTuple
 
 PACKAGES = {"jsonata": "2.0.6"}
 SCRIPT = Path(__file__).resolve().parents[1] / "backends" / "asl" / "jsonata_referee.cjs"

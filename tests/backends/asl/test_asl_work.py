@@ -7,7 +7,7 @@ import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from asl_play import Validator, validator
@@ -24,6 +24,7 @@ from orgflow.compiler import compile_model
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import BINDINGS, Form
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 

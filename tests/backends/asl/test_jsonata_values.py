@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from jsonata_tools import RAISED, Case, Referee, jsonata_referee, read_rows, same_json
@@ -28,6 +28,7 @@ from orgflow_ir.decisions.model import Definitions
 from orgflow_ir.decisions.process_variables import linked
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.evaluator import evaluate
 from orgflow_ir.program.feel.values import Unsupported
 from orgflow_ir.program.syntax import (
