@@ -195,15 +195,15 @@ def _are_same(
     if first == second and all(here.get(name) == key for name, key in own.items()):
         return True
     if script and isinstance(first, str) and isinstance(second, str):
-        return code_form(_as_compiled_now(first), _naming(own)) == code_form(
-            _as_compiled_now(second), _naming(here)
+        return code_form(_as_compiled_now(first), _name_nodes(own)) == code_form(
+            _as_compiled_now(second), _name_nodes(here)
         )
-    return parameter_form(_as_compiled_now(first), _naming(own)) == parameter_form(
-        _as_compiled_now(second), _naming(here)
+    return parameter_form(_as_compiled_now(first), _name_nodes(own)) == parameter_form(
+        _as_compiled_now(second), _name_nodes(here)
     )
 
 
-def _naming(keys: Mapping[str, str]) -> Callable[[str, str], str | None]:
+def _name_nodes(keys: Mapping[str, str]) -> Callable[[str, str], str | None]:
     """The key of the node that a call such as `$("Check")` names."""
     return lambda function, text: keys.get(text, f"?{text}") if function in _NAMING else None
 
