@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from orgflow.backends.asl.element_order import Schedule
 from orgflow.backends.asl.format import Definition, all_states
-from orgflow.backends.asl.schedule import Schedule
 
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.runners import RunnerError

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.asl.compiled_process import CompiledProcess
+from orgflow.backends.asl.element_order import Schedule, ends_early, order_of
 from orgflow.backends.asl.element_states import CALLBACK
 from orgflow.backends.asl.engine import FUNCTION, Answer, MotoEngine, Played
 from orgflow.backends.asl.format import Definition, State, all_states
-from orgflow.backends.asl.schedule import Schedule, ends_early, order_of
 from orgflow.backends.asl.stub_data import StubData, stub_data_of
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable
