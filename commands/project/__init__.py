@@ -1,1 +1,1 @@
-"""What a project decides in its `orgflow.toml`, and fixes in its files."""
+"""The decisions of a project in its `orgflow.toml`, and fixes in its files."""

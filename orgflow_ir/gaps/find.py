@@ -82,7 +82,7 @@ _WAITED_FOR = {
     "signal": "a signal, but the model does not define its sender",
     "conditional": "a condition, but the model does not define what evaluates it",
 }
-"""What an event waits for, and what is open about it, by its trigger."""
+"""The object that an event waits for, and the open part of it, by its trigger."""
 
 
 class _Finder:

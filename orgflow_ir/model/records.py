@@ -152,6 +152,8 @@ else:
 
     dataclass = _decorate_class
 
+    _HASH, _CHANGES = "__hash__", ("__setattr__", "__delattr__")
+
     def _make_dataclass(cls, *, eq, repr, frozen):
         if not cls.__doc__:  # or `dataclasses` imports `inspect` to write the signature
             cls.__doc__ = f"A `{cls.__name__}`."
@@ -162,10 +164,10 @@ else:
         methods |= _compile_methods(cls, fields, eq=eq, frozen=frozen)
         for name, method in methods.items():
             # A class that defines `__eq__` alone has a `__hash__` of `None`.
-            if name not in own or (name == "__hash__" and own[name] is None):
+            if name not in own or (name == _HASH and own[name] is None):
                 setattr(cls, name, method)
         if frozen:
-            if "__setattr__" in own or "__delattr__" in own:
+            if not own.keys().isdisjoint(_CHANGES):
                 raise TypeError(f"Cannot overwrite attribute __setattr__ in class {cls.__name__}")
             cls.__dataclass_params__.frozen = True
             cls.__setattr__, cls.__delattr__ = _refuse_changes(cls, {f.name for f in fields})

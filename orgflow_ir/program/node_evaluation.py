@@ -8,7 +8,7 @@ from orgflow_ir.program.syntax import Apply, Constant, Exact, Structure, Tree, V
 
 
 class Evaluation:
-    """One evaluation of a tree; a kind of evaluation tells what names mean."""
+    """One evaluation of a tree; a kind of evaluation has the meaning of names."""
 
     __slots__ = ()
 

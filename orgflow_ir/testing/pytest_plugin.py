@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from orgflow_ir.testing.golden import GoldenMismatch, check_golden
-
 HINT = (
     "if the change is intended, run pytest --orgflow-update and review the difference of the "
     "golden file"
@@ -58,6 +56,8 @@ def _golden_of(config: pytest.Config, model: Path) -> str:
 
 def _check_model(config: pytest.Config, model: str, golden: str, **options: Any) -> None:
     __tracebackhide__ = True
+    # pytest loads this plugin in every project; the compiler is loaded where a golden file is.
+    from orgflow_ir.testing.golden import GoldenMismatch, check_golden
 
     message = ""
     try:

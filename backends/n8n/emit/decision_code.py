@@ -164,7 +164,8 @@ def _read(source: str, path: tuple[str, ...], plan: ScopePlan) -> str:
 
 
 def unmatched_text(action: StopUnmatched, plan: ScopePlan) -> str:
-    """What the run says where it stops: the variable that was never set, else what fits none."""
+    """The message of a run that stops: the variable that was never set, else the value that fits no
+    branch."""
     decision = action.decision
     messages = unset_messages(decision, plan)
     if decision.default is None:

@@ -59,7 +59,7 @@ class VariablePrinter:
         )
 
     def print_step(self, action: KeepVariables) -> Printed:
-        """The variables as the step hands them on, else as they were."""
+        """The variables as the step passes them on, else as they were."""
         step = self.graph.nodes[action.step]
         names = action.names
         given = self._given(step)
@@ -76,9 +76,9 @@ class VariablePrinter:
         return Printed("set", set_.write_parameters(make_expression(body), keep=not own))
 
     def print_answers(self, action: KeepAnswers) -> Printed:
-        """The variables as the answers are, or as what stands in the place of the form hands them
-        on, else as they were. Where nothing runs beside the form all else that was known is handed
-        on, too."""
+        """The variables as the answers are, or as the node in the place of the form passes
+        them on, else as they were. Where nothing runs beside the form all else that was known is
+        passed on, too."""
         step = self.graph.nodes[action.step]
         names = action.names
         item = f"$({quote_node(step.name)}).first().json"

@@ -1,4 +1,4 @@
-"""What the nodes of a planned workflow do: one record for each kind of action, with its typed data.
+"""Actions of the nodes of a planned workflow: one record for each kind of action, with its typed data.
 
 Passes of the plan make the records and read those of earlier passes; `emit/printers.py` has the
 node type and the parameters of each. A verifier, a runner or a note that needs to know what a node
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ManualStart(NamedTuple):
-    """Starts a run by hand."""
+    """Starts a run manually."""
 
 
 class CalledStart(NamedTuple):
@@ -250,7 +250,7 @@ class Decide(NamedTuple):
 
     Attributes:
         decision: of the gateway.
-        branches: those with an output of their own, in the order of outputs.
+        branches: those that have their own output, in the order of outputs.
         unset: whether the output before them takes runs whose variables were never set; it leads to
             a stop.
     """
@@ -510,10 +510,10 @@ Action = (
     | KeepInput | KeepVariables | KeepAnswers | KeepJoined | KeepLatest | CheckCall | AcceptCall
     | RefuseCall | DescribeFailure
 )  # fmt: skip
-"""What a node does."""
+"""The action of a node."""
 
 CALLED_FROM_OUTSIDE = (WebhookStart, PageStart, WaitForTime, WaitForCall, AskByPage)
-"""Actions of nodes with an address: n8n gives each an id of its own."""
+"""Actions of nodes with an address: n8n gives each its own id."""
 
 WAITS = (WaitForTime, WaitForCall, AskByPage)
 """Actions of nodes that wait by themselves, unlike those that send a message and wait."""

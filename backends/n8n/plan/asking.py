@@ -29,7 +29,7 @@ _SLACK_USER = re.compile(r"[UW][A-Z0-9]{5,}")
 
 
 def describe_message_needs(asks: AskByMessage, ctx: PassContext) -> Needs:
-    """What the node that asks a person by a message needs."""
+    """Needs of the node that asks a person by a message."""
     by = cast(Channel, asks.form.by)
     inbox = str(ctx.options.get(INBOX, ""))
     about = asks.page.about

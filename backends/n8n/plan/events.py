@@ -48,7 +48,7 @@ def event_label(event: Event) -> str:
 
 
 def describe_event(event: Event) -> str:
-    """What an event without a name does."""
+    """The action of an event without a name."""
     return {
         "end": "End",
         "throw": "Send" if event.trigger in FROM_OUTSIDE else "Milestone",

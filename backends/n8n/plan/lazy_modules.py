@@ -15,6 +15,6 @@ from typing import Any
 @cache
 def load_function(function: str, package: str = __package__) -> Any:
     """The function `module.function` of a package, of this one by default. Raises
-    `ModuleNotFoundError` or `AttributeError` where there is none."""
+    `ModuleNotFoundError` or `AttributeError` if there is none."""
     module, _, name = function.rpartition(".")
     return getattr(import_module(f"{package}.{module}"), name)

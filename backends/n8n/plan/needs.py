@@ -6,7 +6,7 @@ from orgflow_ir.model.records import NamedTuple
 
 
 class Needs(NamedTuple):
-    """What a node needs before the workflow is published.
+    """A need of a node before the workflow is published.
 
     Attributes:
         credential: its credential, in words; empty without one.

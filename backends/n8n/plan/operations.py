@@ -38,7 +38,7 @@ def is_code_operation(act: object) -> bool:
 
 
 def describe_operation_needs(act: CatalogueOperation, lost: str) -> Needs:
-    """What the node of an operation needs; `lost` is what n8n does not do of the model."""
+    """Needs of the node of an operation; `lost` is what n8n does not do of the model."""
     words = " or ".join(f"`{kind}`" for kind in act.accounts)
     return Needs(
         f"a credential of the type {words}" if words else "",

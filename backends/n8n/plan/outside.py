@@ -31,7 +31,7 @@ CREDENTIALS: dict[CredentialKind, tuple[str, str]] = {
 
 
 def describe_needs(send: Send) -> Needs:
-    """What the node of a request, a mail or an operation needs."""
+    """Needs of the node of a request, a mail or an operation."""
     act = send.act
     match act:
         case Message():

@@ -1,4 +1,4 @@
-"""What the page of a task states beside its fields: assignees, a due date, inputs."""
+"""Statements of the page of a task beside its fields: assignees, a due date, inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orgflow_ir.work.people import TEXT, About, about_task
 
 
 def plan_page_facts(task: Task, plan: ScopePlan) -> tuple[About, str]:
-    """What the page of a task states, and the name of the node before it that computes what depends
+    """The statements of the page of a task, and the name of the node before it that computes what depends
     on the run; empty without one."""
     about = about_task(task, own_text(task.doc))
     if plan.forms[task.id].by == "mail":

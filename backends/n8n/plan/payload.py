@@ -26,7 +26,7 @@ FIELD_WORDS: dict[FieldType, str] = {
     "number": "a number", "boolean": "true or false", "object": "an object", "list": "a list",
     "any": "given",
 }  # fmt: skip
-"""What a field has to be, in words."""
+"""The requirement of a field, in words."""
 
 
 def payload_fields(plan: ScopePlan, start: str) -> tuple[PayloadField, ...]:

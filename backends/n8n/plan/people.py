@@ -1,4 +1,4 @@
-"""Tasks of people: a form, with the nodes around it."""
+"""User tasks: a form, with the nodes around it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from orgflow_ir.work.tasks import Work
 
 
 class PlanRoles(NamedTuple):
-    """What the nodes of a plan are for.
+    """The purposes of the nodes of a plan.
 
     Attributes:
         steps: the task or event of the source for each node that represents one.

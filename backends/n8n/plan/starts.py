@@ -28,7 +28,8 @@ FROM_OUTSIDE = ("message", "signal")
 
 
 def plan_implicit_start(plan: ScopePlan) -> None:
-    """BPMN 2.0.2, 10.5.2: without a start event all that nothing leads to starts at once. The flows
+    """BPMN 2.0.2, 10.5.2: without a start event all elements without incoming flows start at
+    once. The flows
     there are connected when every node has its ports."""
     if any(isinstance(n, Event) and n.position == "start" for n in plan.scope.body.nodes):
         return

@@ -1,4 +1,4 @@
-"""What tasks compute: their work as far as n8n can do it, and the variables that it reads."""
+"""The computations of tasks: the part of their work that n8n can do, and the variables that it reads."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _list_event_work(event: Event) -> Iterator[Work | None]:
 
 
 def is_brought(element: str, plan: ScopePlan) -> bool:
-    """Whether a call brings what an element hands on."""
+    """Whether a call brings the data that an element passes on."""
     return element in plan.received or isinstance(plan.graph.nodes[element], Event)
 
 

@@ -12,7 +12,7 @@ from orgflow_ir.work.form_fields import is_done_by_a_person
 
 
 def plan_waits(plan: ScopePlan) -> None:
-    """Set the forms of the tasks of people, and the receive tasks that wait for a call."""
+    """Set the forms of user tasks, and the receive tasks that wait for a call."""
     ctx, nodes = plan.ctx, plan.scope.body.nodes
     with_forms = ctx.options.get(PEOPLE) != PLACEHOLDER
     people = [node.id for node in nodes if with_forms and is_done_by_a_person(node)]

@@ -55,7 +55,7 @@ def computed(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
             return finite(CONTEXT.remainder(left, right)) if right else None
         case "**":
             return finite(CONTEXT.power(left, right)) if left or right else Decimal(1)
-    raise ValueError(f"{operator} is no operator of numbers")
+    raise ValueError(f"{operator} is not an operator of numbers")
 
 
 def rounded(value: Decimal, scale: int, mode: Rounding) -> Decimal | None:
