@@ -1,4 +1,4 @@
-"""Actions of the nodes of a planned workflow: one record for each kind of action, with its typed data.
+"""Actions of the nodes of a planned workflow: a record for each kind, with its typed data.
 
 Passes of the plan make the records and read those of earlier passes; `emit/printers.py` has the
 node type and the parameters of each. A verifier, a runner or a note that needs to know what a node

@@ -14,8 +14,8 @@ from orgflow_ir.work.people import TEXT, About, about_task
 
 
 def plan_page_facts(task: Task, plan: ScopePlan) -> tuple[About, str]:
-    """The statements of the page of a task, and the name of the node before it that computes what depends
-    on the run; empty without one."""
+    """The statements of the page of a task, and the name of the node before it that computes what
+    depends on the run; empty without one."""
     about = about_task(task, own_text(task.doc))
     if plan.forms[task.id].by == "mail":
         about = add_reach_check(about, task, plan.ctx)

@@ -13,8 +13,8 @@ from orgflow_ir.model import Opaque
 
 
 def plan_stub(stub: Opaque, reason: str, plan: ScopePlan) -> None:
-    """A node that stops the run; a placeholder behind it, without connections to it, is wired onward
-    as the element is."""
+    """A node that stops the run; a placeholder behind it, without connections to it, is wired
+    onward as the element is."""
     graph = plan.workflow_graph
     # A stub without a label is called as messages name the element.
     label = stub.name or plain(plan.ctx.name(stub).replace("`", ""))

@@ -1,4 +1,4 @@
-"""The computations of tasks: the part of their work that n8n can do, and the variables that it reads."""
+"""The computations of tasks: the work that n8n can do, and the variables that it reads."""
 
 from __future__ import annotations
 

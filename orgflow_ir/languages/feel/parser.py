@@ -108,7 +108,7 @@ _COMPARISONS: Mapping[str, Operation[Comparison]] = {
     ">=": FEEL.comparison[">="],
     "==": LOOSE.comparison["=="], "===": STRICT["=="], "!==": STRICT["!="],
 }  # fmt: skip
-"""Operations by sign. `==` is not an operator of FEEL; engines that accept it convert its operands."""
+"""Operations by sign. `==` is not an operator of FEEL; engines that accept it convert operands."""
 
 _WORD_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _EMPTY = re.compile(r"empty\s+(?!(?:and|or|in|between|instance|eq|ne|lt|le|gt|ge)\b)[^\W\d]")
