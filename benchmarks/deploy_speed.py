@@ -23,7 +23,7 @@ from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.errors import RefusedError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.carry_out import Deployer
+from orgflow.backends.n8n.server.deploy.carry_out import DeployRun
 from orgflow.backends.n8n.server.deploy.deployment_plan import Wanted
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 
@@ -66,7 +66,7 @@ def workflow(number: int, nodes: int = NODES) -> Json:
 def one(client: WorkflowClient, number: int) -> dict[str, float]:
     """Seconds of: deploy and publish until live, one run by its webhook, its execution fetched."""
     started = time.perf_counter()
-    deployer = Deployer(client, client)
+    deployer = DeployRun(client, client)
     (result,) = deployer.deploy(deployer.plan([Wanted(workflow(number), "file")]))
     assert result.ok, result.error
     deployed = time.perf_counter()

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from orgflow.backends.n8n.emit import inclusive  # noqa: E402
+from orgflow.backends.n8n.plan import inclusive_joins as inclusive  # noqa: E402
 from orgflow.compiler import compile_model  # noqa: E402
 from random_processes import process as random_process  # noqa: E402
 

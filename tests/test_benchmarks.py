@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,6 +33,29 @@ COUNTED = "==7== \n==7== I   refs:      1,234,567\n==7== \n"
 
 def ratio(value: float, limit: float | None) -> against.Ratio:
     return against.Ratio("check", "instructions", 1.0, value, value, "M", limit)
+
+
+_IMPORTS = """
+import importlib, sys
+sys.path[:0] = sys.argv[1:4]
+for name in sys.argv[4:]:
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(f"{name}: {error}")
+"""
+
+
+def test_every_benchmark_imports_what_there_is() -> None:
+    names = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
+    assert len(names) > 50
+    places = [str(ROOT / folder) for folder in ("benchmarks", "tests/support", "tests")]
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORTS, *places, *names],
+        capture_output=True, text=True, check=True, timeout=120, cwd=ROOT,
+    )  # fmt: skip
+    missing = [line for line in done.stdout.splitlines() if "rust_bpmn" not in line]
+    assert missing == []
 
 
 def test_pairs_are_measured_in_turn_and_the_first_is_left_out() -> None:
