@@ -32,7 +32,7 @@ def plan_form(task: Task, plan: ScopePlan) -> bool:
     counter = _count_rounds(task, plan) if form.again else ""
     about, computed = None, ""
     if describes(task, own_text(task.doc)):
-        about, computed = load_function("page_facts.plan_page_facts")(task, plan)
+        about, computed = load_function("form_page_text.plan_page_facts")(task, plan)
     page = Page(plan.scope.lanes, counter, about, computed)
     if form.by:
         asks = AskByMessage(task, form, page)
