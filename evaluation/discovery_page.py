@@ -32,7 +32,7 @@ class Card(NamedTuple):
     and its picture as SVG text."""
 
     number: int
-    found: FoundProcess
+    process: FoundProcess
     state: str
     picture: str
 
@@ -74,7 +74,7 @@ def render_discovery(
 
 
 def _card_data(card: Card, of: Mapping[str, Message]) -> dict[str, Any]:
-    process = card.found
+    process = card.process
     return {
         "number": card.number,
         "name": clean_text(process.name),

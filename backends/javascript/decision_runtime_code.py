@@ -53,10 +53,13 @@ def _function(printer: Printer, model: DecisionModel, name: str) -> tuple[str, s
     if unit is None:
         raise KeyError(name)
     needed = _needed(model, unit)
-    numbers = {one.key: at for at, one in enumerate(needed)}
-    written = [_unit(printer, model, one, numbers) for one in needed]
-    inputs = [one for one in needed if isinstance(one, Input)]
-    types = ", ".join(f"[{js_string(one.name)}, {printer.type(one.type)}]" for one in inputs)
+    numbers = {needed_unit.key: at for at, needed_unit in enumerate(needed)}
+    written = [_unit(printer, model, needed_unit, numbers) for needed_unit in needed]
+    inputs = [needed_unit for needed_unit in needed if isinstance(needed_unit, Input)]
+    types = ", ".join(
+        f"[{js_string(needed_unit.name)}, {printer.type(needed_unit.type)}]"
+        for needed_unit in inputs
+    )
     value = f"u{numbers[unit.key]}(e)"
     parameters = _parameters(unit)
     if parameters is not None:
@@ -94,24 +97,24 @@ def _needed(model: DecisionModel, unit: Unit) -> list[Unit]:
 
     Raises `Unsupported` where one is not valid or requires itself.
     """
-    found: dict[str, Unit] = {}
+    visited: dict[str, Unit] = {}
     opened: list[str] = []
 
-    def visit(one: Unit) -> None:
-        if one.key in found:
+    def visit(unit: Unit) -> None:
+        if unit.key in visited:
             return
-        if one.key in opened:
-            raise Unsupported(f"`{one.name}` requires itself")
-        if isinstance(one, Logic) and one.tree is None:
-            raise Unsupported(f"`{one.name}` is not valid")
-        opened.append(one.key)
-        for requirement in _requirements(one):
+        if unit.key in opened:
+            raise Unsupported(f"`{unit.name}` requires itself")
+        if isinstance(unit, Logic) and unit.tree is None:
+            raise Unsupported(f"`{unit.name}` is not valid")
+        opened.append(unit.key)
+        for requirement in _requirements(unit):
             visit(model.units[requirement.key])
         opened.pop()
-        found[one.key] = one
+        visited[unit.key] = unit
 
     visit(unit)
-    return list(found.values())
+    return list(visited.values())
 
 
 def _unit(printer: Printer, model: DecisionModel, unit: Unit, numbers: dict[str, int]) -> str:

@@ -76,7 +76,7 @@ def print_inline(
         variable: the code that reads a variable as JSON, or `None` for an unknown name.
         condition: the value is whether that of the expression is true.
     """
-    reads = (variable(one.name) for one in parts(tree) if isinstance(one, Variable))
+    reads = (variable(part.name) for part in parts(tree) if isinstance(part, Variable))
     taken = frozenset(word for code in reads if code for word in _NAME.findall(code))
     printer = Direct(ROWS, variable, taken)
     try:

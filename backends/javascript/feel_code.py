@@ -200,10 +200,10 @@ class Direct:
 
     def value(self, tree: Tree, scope: Scope, numeric: bool = False) -> Value:
         """Code for an expression; if `numeric`, one that is null unless it is a number."""
-        found = self.unlimited(tree, scope, numeric)
-        if len(found.js) > _MOST_CODE:
+        code = self.unlimited(tree, scope, numeric)
+        if len(code.js) > _MOST_CODE:
             raise Untranslated
-        return found
+        return code
 
     def unlimited(self, tree: Tree, scope: Scope, numeric: bool) -> Value:
         """The same, of any length."""
@@ -243,20 +243,20 @@ class Direct:
         """`+`, of numbers or texts."""
         if numeric:
             return self.print_arithmetic(tree, scope, numeric)
-        one, two = self.value(tree.left, scope), self.value(tree.right, scope)
-        if one.kind in TEMPORAL or two.kind in TEMPORAL:
-            return dates.calculated("+", one, two)
-        if one.kind == "sum" and two.kind in _NUMBERS:
-            one = self.value(tree.left, scope, True)
-        return self.arithmetic("+", one, two)
+        left, right = self.value(tree.left, scope), self.value(tree.right, scope)
+        if left.kind in TEMPORAL or right.kind in TEMPORAL:
+            return dates.calculated("+", left, right)
+        if left.kind == "sum" and right.kind in _NUMBERS:
+            left = self.value(tree.left, scope, True)
+        return self.arithmetic("+", left, right)
 
     def print_arithmetic(self, tree: Arithmetic, scope: Scope, numeric: bool) -> Value:
         """An operation of numbers, dates or durations."""
         sign = tree.operation.sign
-        one, two = self.value(tree.left, scope, True), self.value(tree.right, scope, True)
-        if one.kind in TEMPORAL or two.kind in TEMPORAL:
-            return dates.calculated(sign, one, two)
-        return self.arithmetic(sign, self.exact(one), self.exact(two))
+        left, right = self.value(tree.left, scope, True), self.value(tree.right, scope, True)
+        if left.kind in TEMPORAL or right.kind in TEMPORAL:
+            return dates.calculated(sign, left, right)
+        return self.arithmetic(sign, self.exact(left), self.exact(right))
 
     def print_choice(self, tree: Conditional, scope: Scope, numeric: bool) -> Value:
         (code,), kind = self.nested([tree], scope, "any")
@@ -276,7 +276,7 @@ class Direct:
         name = tree.function.name if isinstance(tree.function, Variable) else ""
         if tree.names is not None or not self.is_function(name, scope):
             raise Untranslated
-        values = [self.value(one, scope) for one in tree.arguments]
+        values = [self.value(argument, scope) for argument in tree.arguments]
         print_function = FUNCTIONS.get(name)
         if print_function is None:
             raise Untranslated
@@ -323,9 +323,9 @@ class Direct:
         """Values as JSON, and the kind of what they are part of: `shown` if it is only a result."""
         before, self.shown = self.shown, False
         codes = [self.json(tree, scope) for tree in trees]
-        found: Kind = "shown" if self.shown else kind
+        kind_of_all: Kind = "shown" if self.shown else kind
         self.shown = self.shown or before
-        return codes, found
+        return codes, kind_of_all
 
     def name(self, name: str, scope: Scope) -> Value:
         if name in scope:
@@ -361,7 +361,7 @@ class Direct:
             return Value(f"[].concat({_require_plain(of)}){at}", simple=of.simple)
         if not is_truth(condition, scope):
             raise Untranslated
-        one = self.new_name()
+        element = self.new_name()
         inner: dict[str, Value] = dict(scope)
         for name in dict.fromkeys(p.name for p in parts(condition) if isinstance(p, Variable)):
             if name in SIGNATURES and name not in scope and self.variable(name) is None:
@@ -370,12 +370,12 @@ class Direct:
                 continue
             if _is_odd(name):
                 raise Untranslated
-            outer = one if name == "item" else _require_plain(self.name(name, scope))
+            outer = element if name == "item" else _require_plain(self.name(name, scope))
             key = property_name(name)
-            code = property_of(f"({{ {key}: {outer}, ...{one} }})", name)
+            code = property_of(f"({{ {key}: {outer}, ...{element} }})", name)
             inner[name] = Value(code, simple=True)
         test = self.truth(condition, True, inner)
-        return Value(f"[].concat({_require_plain(of)} ?? []).filter(({one}) => {test})", "list")
+        return Value(f"[].concat({_require_plain(of)} ?? []).filter(({element}) => {test})", "list")
 
     def listed(self, value: Value) -> tuple[tuple[str, ...], str]:
         """A value as a list, and the guards that it is not null."""
@@ -395,15 +395,15 @@ class Direct:
         plain = name.isidentifier() and name.isascii() and name[:1] != "_"
         taken = self.taken | _RESERVED | _HELPERS.keys() | {v.js for v in scope.values()}
         free = plain and name not in taken and not _GENERATED.fullmatch(name)
-        one = name if free else self.new_name()
-        return {**scope, name: Value(one, simple=True)}, one
+        parameter = name if free else self.new_name()
+        return {**scope, name: Value(parameter, simple=True)}, parameter
 
     def arithmetic(self, sign: str, left: Value, right: Value) -> Value:
         if sign == "+" and "text" in (left.kind, right.kind):
-            one, two = self.typed(left, "text"), self.typed(right, "text")
-            first = one.js[1:-1] if one.digits < 0 else one.js
-            guards = tuple(dict.fromkeys(one.guards + two.guards))
-            return Value(f"({first} + {two.js})", "text", guards, digits=-1)
+            left_operand, right_operand = self.typed(left, "text"), self.typed(right, "text")
+            first = left_operand.js[1:-1] if left_operand.digits < 0 else left_operand.js
+            guards = tuple(dict.fromkeys(left_operand.guards + right_operand.guards))
+            return Value(f"({first} + {right_operand.js})", "text", guards, digits=-1)
         if sign == "+" and left.kind in ("any", "sum") and right.kind == "any":
             if left.guards or right.guards:
                 raise Untranslated
@@ -411,30 +411,35 @@ class Direct:
             return Value(call("add", given, right.short), "sum")
         if sign not in ("+", "-", "*", "/"):
             raise Untranslated
-        one, two = self.exact(left), self.exact(right)
-        guards = tuple(dict.fromkeys(one.guards + two.guards))
-        if max(one.digits, two.digits) > _FEEL_DIGITS:  # FEEL would round the result again
+        left_operand, right_operand = self.exact(left), self.exact(right)
+        guards = tuple(dict.fromkeys(left_operand.guards + right_operand.guards))
+        if (
+            max(left_operand.digits, right_operand.digits) > _FEEL_DIGITS
+        ):  # FEEL would round the result again
             raise Untranslated
         if sign == "/":
-            if two.js == "exact(0)":
+            if right_operand.js == "exact(0)":
                 return Value("null", "null")
-            factors = max(one.factors, two.factors)
-            first, second = self.raised(one, factors), self.raised(two, factors)
-            if not _CONSTANT.fullmatch(two.js):
+            factors = max(left_operand.factors, right_operand.factors)
+            first, second = self.raised(left_operand, factors), self.raised(right_operand, factors)
+            if not _CONSTANT.fullmatch(right_operand.js):
                 guards = (*guards, f"{_bracket_code(second)} !== 0n")
             digits = _FEEL_DIGITS + 1
             return Value(call("quotient", first, second), "exact", guards, factors=1, digits=digits)
         if sign == "*":
-            factors, digits = one.factors + two.factors, one.digits + two.digits
+            factors, digits = (
+                left_operand.factors + right_operand.factors,
+                left_operand.digits + right_operand.digits,
+            )
             if digits > _FEEL_DIGITS:
                 raise Untranslated
-            code = " * ".join(_bracket_code(c.js) for c in (one, two))
+            code = " * ".join(_bracket_code(c.js) for c in (left_operand, right_operand))
             return Value(code, "exact", guards, factors=factors, digits=digits)
-        factors = max(one.factors, two.factors)
-        first, second = self.raised(one, factors), self.raised(two, factors)
+        factors = max(left_operand.factors, right_operand.factors)
+        first, second = self.raised(left_operand, factors), self.raised(right_operand, factors)
         if sign == "-":
             second = _bracket_code(second)
-        digits = max(one.digits, two.digits)
+        digits = max(left_operand.digits, right_operand.digits)
         return Value(f"{first} {sign} {second}", "exact", guards, factors=factors, digits=digits)
 
     def typed(self, value: Value, kind: Kind) -> Value:
@@ -482,10 +487,10 @@ class Direct:
         """The part of a text before or after another one; empty if it does not contain it."""
         if by == '""':
             raise Untranslated
-        found = f'({text.js}.includes({by}) ? {text.js}.split({by})[0] : "")'
+        code = f'({text.js}.includes({by}) ? {text.js}.split({by})[0] : "")'
         if after:
-            found = f"{text.js}.split({by}).slice(1).join({by})"
-        return Value(found, "text", text.guards)
+            code = f"{text.js}.split({by}).slice(1).join({by})"
+        return Value(code, "text", text.guards)
 
     def cut(self, text: Value, numbers: Sequence[int | None]) -> Value:
         """A part of a text from a position, which it must have, and with a length."""
@@ -512,22 +517,28 @@ class Direct:
     ) -> Value:
         """A text in which all matches of a pattern are replaced."""
         arguments = (source, *flags)
-        code, found = self.pattern(arguments, "gu"), None
+        code, regex = self.pattern(arguments, "gu"), None
         if code is not None:
-            found = compiled(*_find_pattern(arguments))
+            regex = compiled(*_find_pattern(arguments))
         assert isinstance(replacement, Constant)
         assert isinstance(replacement.value, str)
-        if found is None or found.search("") is not None:
+        if regex is None or regex.search("") is not None:
             return Value("null", "null")
-        written = replacement_parts(replacement.value, found.groups)
+        written = replacement_parts(replacement.value, regex.groups)
         if written is None:
             return Value("null", "null")
         by = ""
-        for one in written:
-            if isinstance(one, int) and one > 99:
+        for part in written:
+            if isinstance(part, int) and part > 99:
                 raise Untranslated
             # JavaScript reads two digits.
-            by += one.replace("$", "$$") if isinstance(one, str) else f"${one:02}" if one else "$&"
+            by += (
+                part.replace("$", "$$")
+                if isinstance(part, str)
+                else f"${part:02}"
+                if part
+                else "$&"
+            )
         return Value(f"{text.js}.replace({code}, {js_string(by)})", "text", text.guards)
 
     # -- truth ---------------------------------------------------------------------------------
@@ -564,8 +575,8 @@ class Direct:
 
     def test_logic(self, tree: Logical, wanted: bool, scope: Scope) -> str:
         sign = "&&" if (tree.operator == "and") is wanted else "||"
-        one, two = self.truth(tree.left, wanted, scope), self.truth(tree.right, wanted, scope)
-        return f"({one} {sign} {two})"
+        left, right = self.truth(tree.left, wanted, scope), self.truth(tree.right, wanted, scope)
+        return f"({left} {sign} {right})"
 
     def test_comparison(self, tree: Comparison, wanted: bool, scope: Scope) -> str:
         return self.compared(tree.operation.sign, tree.left, tree.right, wanted, scope)
@@ -576,7 +587,7 @@ class Direct:
 
     def test_in(self, tree: In, wanted: bool, scope: Scope) -> str:
         negated = tree.tests.negated is wanted
-        tests = [self.test(tree.value, one, not negated, scope) for one in tree.tests.tests]
+        tests = [self.test(tree.value, test, not negated, scope) for test in tree.tests.tests]
         if not tests:
             raise Untranslated
         joined = (" && " if negated else " || ").join(tests)
@@ -584,17 +595,20 @@ class Direct:
 
     def test_choice(self, tree: Conditional, wanted: bool, scope: Scope) -> str:
         test = self.truth(tree.condition, True, scope)
-        one, two = self.truth(tree.then, wanted, scope), self.truth(tree.otherwise, wanted, scope)
-        return f"({test} ? {one} : {two})"
+        then, otherwise = (
+            self.truth(tree.then, wanted, scope),
+            self.truth(tree.otherwise, wanted, scope),
+        )
+        return f"({test} ? {then} : {otherwise})"
 
     def test_quantified(self, tree: Quantified, wanted: bool, scope: Scope) -> str:
         match tree.iterators:
             case (Iteration(name, domain, None),):
-                inner, one = self.bound(name, scope)
+                inner, parameter = self.bound(name, scope)
                 guards, code = self.listed(self.value(domain, scope))
                 method = "some" if (tree.quantifier == "some") is wanted else "every"
                 test = self.truth(tree.condition, wanted, inner)
-                return _join_tests([*guards, f"{code}.{method}(({one}) => {test})"])
+                return _join_tests([*guards, f"{code}.{method}(({parameter}) => {test})"])
         raise Untranslated
 
     def test_call(self, tree: FunctionCall, wanted: bool, scope: Scope) -> str | None:
@@ -607,7 +621,7 @@ class Direct:
             raise Untranslated
         if name == "not" and len(tree.arguments) == 1:
             return self.truth(tree.arguments[0], not wanted, scope)
-        values = [self.value(one, scope) for one in tree.arguments]
+        values = [self.value(argument, scope) for argument in tree.arguments]
         if name not in TESTS:
             raise Untranslated
         return TESTS[name](self, name, values, tree.arguments, wanted)
@@ -616,119 +630,123 @@ class Direct:
         """Whether a comparison has a truth value."""
         is_equality = sign in ("==", "!=")
         differs = is_equality and (sign == "==") is not wanted
-        one, two = self.value(left, scope), self.value(right, scope)
+        left_value, right_value = self.value(left, scope), self.value(right, scope)
         # Two texts have no number as their sum: they neither equal a number nor differ from it.
-        kinds = {one.kind, two.kind}
+        kinds = {left_value.kind, right_value.kind}
         if not differs and "sum" in kinds and not kinds.isdisjoint(_NUMBERS):
-            one, two = self.value(left, scope, True), self.value(right, scope, True)
-            kinds = {one.kind, two.kind}
+            left_value, right_value = self.value(left, scope, True), self.value(right, scope, True)
+            kinds = {left_value.kind, right_value.kind}
         if not kinds.isdisjoint({"sum", "shown"}):
             raise Untranslated
         if kinds <= TEMPORAL:
             if is_equality:
-                return dates.equal(one, two, positive=not differs)
-            return dates.compared(sign if wanted else _OPPOSITE[sign], one, two)
-        if kinds <= {"nan", "number"} and not one.guards and not two.guards:
-            return self.compared_counts(sign, one, two, wanted=wanted)
-        one, two = (v if v.kind != "nan" else self.typed(v, "number") for v in (one, two))
+                return dates.equal(left_value, right_value, positive=not differs)
+            return dates.compared(sign if wanted else _OPPOSITE[sign], left_value, right_value)
+        if kinds <= {"nan", "number"} and not left_value.guards and not right_value.guards:
+            return self.compared_counts(sign, left_value, right_value, wanted=wanted)
+        left_value, right_value = (
+            v if v.kind != "nan" else self.typed(v, "number") for v in (left_value, right_value)
+        )
         if is_equality:
-            return self.equal(one, two, not differs)
+            return self.equal(left_value, right_value, not differs)
         is_low = _is_low(left) or _is_low(right)
-        return self.ordered(sign if wanted else _OPPOSITE[sign], one, two, is_low=is_low)
+        return self.ordered(
+            sign if wanted else _OPPOSITE[sign], left_value, right_value, is_low=is_low
+        )
 
-    def ordered(self, sign: str, one: Value, two: Value, *, is_low: bool) -> str:
+    def ordered(self, sign: str, left: Value, right: Value, *, is_low: bool) -> str:
         """Whether two values are in an order. `is_low`: texts of which one has the same order in
         code points as in UTF-16."""
-        if "exact" in (one.kind, two.kind):
-            return self.compared_exactly(sign, one, two)
-        kinds = {one.kind, two.kind} - {"any"}
+        if "exact" in (left.kind, right.kind):
+            return self.compared_exactly(sign, left, right)
+        kinds = {left.kind, right.kind} - {"any"}
         if not kinds:
-            if one.guards or two.guards:
+            if left.guards or right.guards:
                 raise Untranslated
-            return f"{call('order', one.short)} {sign} {call('order', two.short)}"
+            return f"{call('order', left.short)} {sign} {call('order', right.short)}"
         if len(kinds) > 1 or not kinds <= {"number", "text"}:
             return "false"
         kind: Kind = kinds.pop()
-        one, two = self.typed(one, kind), self.typed(two, kind)
-        guards = list(dict.fromkeys(one.guards + two.guards))
+        left, right = self.typed(left, kind), self.typed(right, kind)
+        guards = list(dict.fromkeys(left.guards + right.guards))
         if kind == "text" and not is_low:
-            codes = call("order", one.js), call("order", two.js)
+            codes = call("order", left.js), call("order", right.js)
         else:
-            codes = one.js, two.js
+            codes = left.js, right.js
         return _join_tests([*guards, f"{codes[0]} {sign} {codes[1]}"])
 
-    def compared_counts(self, sign: str, one: Value, two: Value, *, wanted: bool) -> str:
+    def compared_counts(self, sign: str, left: Value, right: Value, *, wanted: bool) -> str:
         """A comparison of numbers of which some may be `NaN`, which stands for null."""
         if sign not in ("==", "!="):
-            return f"{one.js} {sign if wanted else _OPPOSITE[sign]} {two.js}"
-        if one.kind == two.kind == "nan":
+            return f"{left.js} {sign if wanted else _OPPOSITE[sign]} {right.js}"
+        if left.kind == right.kind == "nan":
             raise Untranslated
-        return f"{one.js} {'===' if (sign == '==') is wanted else '!=='} {two.js}"
+        return f"{left.js} {'===' if (sign == '==') is wanted else '!=='} {right.js}"
 
-    def compared_exactly(self, sign: str, one: Value, two: Value) -> str:
-        left, right = self.exact(one), self.exact(two)
+    def compared_exactly(self, sign: str, first: Value, second: Value) -> str:
+        left, right = self.exact(first), self.exact(second)
         factors = max(left.factors, right.factors)
         guards = dict.fromkeys(left.guards + right.guards)
         return _join_tests(
             [*guards, f"{self.raised(left, factors)} {sign} {self.raised(right, factors)}"]
         )
 
-    def equal(self, one: Value, two: Value, positive: bool) -> str:
+    def equal(self, left: Value, right: Value, positive: bool) -> str:
         """Whether two values are equal; if not `positive`, whether they differ, of one type or
         null."""
-        if one.kind == "null" or (one.kind != "any" and two.kind == "any"):
-            one, two = two, one
-        if two.kind == "null":
-            return self.null(one, positive)
-        if not TEMPORAL.isdisjoint((one.kind, two.kind)):
-            return self.equal_to_date(one, two, positive)
-        if "exact" in (one.kind, two.kind):
-            return self.equal_exactly(one, two, positive)
-        if two.kind not in _TESTS:
-            call_with = _require_plain(one), _require_plain(two)
+        if left.kind == "null" or (left.kind != "any" and right.kind == "any"):
+            left, right = right, left
+        if right.kind == "null":
+            return self.null(left, positive)
+        if not TEMPORAL.isdisjoint((left.kind, right.kind)):
+            return self.equal_to_date(left, right, positive)
+        if "exact" in (left.kind, right.kind):
+            return self.equal_exactly(left, right, positive)
+        if right.kind not in _TESTS:
+            call_with = _require_plain(left), _require_plain(right)
             return call("same" if positive else "differ", *call_with)
-        if one.guards and two.guards:
-            values = self.as_json(one), self.as_json(two)
+        if left.guards and right.guards:
+            values = self.as_json(left), self.as_json(right)
             return call("same" if positive else "differ", *values)
-        if one.kind == two.kind:
-            equal = _join_tests([*one.guards, *two.guards, f"{one.js} === {two.js}"])
+        if left.kind == right.kind:
+            equal = _join_tests([*left.guards, *right.guards, f"{left.js} === {right.js}"])
             return equal if positive else _negate_test(equal)
-        return self.equal_to_known(one, two, positive)
+        return self.equal_to_known(left, right, positive)
 
-    def equal_to_date(self, one: Value, two: Value, positive: bool) -> str:
+    def equal_to_date(self, left: Value, right: Value, positive: bool) -> str:
         """JSON has no dates: values of different types, which only differ if one is null."""
-        first, second = self.null(one, True), self.null(two, True)
+        first, second = self.null(left, True), self.null(right, True)
         if positive:
             return "false" if "false" in (first, second) else f"({first} && {second})"
         if "false" in (first, second):
             return second if first == "false" else first
         return f"(({first}) !== ({second}))"
 
-    def equal_exactly(self, one: Value, two: Value, positive: bool) -> str:
+    def equal_exactly(self, left: Value, right: Value, positive: bool) -> str:
         """Two numbers of which one is exact."""
-        if {one.kind, two.kind} - _NUMBERS:
+        if {left.kind, right.kind} - _NUMBERS:
             raise Untranslated
-        exact = self.compared_exactly("===", one, two)
-        if one.guards and two.guards:
-            first, second = (f"({' && '.join(v.guards)})" for v in (one, two))
+        exact = self.compared_exactly("===", left, right)
+        if left.guards and right.guards:
+            first, second = (f"({' && '.join(v.guards)})" for v in (left, right))
             none, some = f"(!{first} && !{second})", f"({first} || {second})"
             return f"({exact} || {none})" if positive else f"({some} && {_negate_test(exact)})"
         return exact if positive else _negate_test(exact)
 
-    def equal_to_known(self, one: Value, two: Value, positive: bool) -> str:
+    def equal_to_known(self, value: Value, known: Value, positive: bool) -> str:
         """A value of any type and one of a known type."""
-        if one.kind != "any" or one.guards:
+        if value.kind != "any" or value.guards:
             raise Untranslated
-        code = one.short
+        code = value.short
         if positive:
-            test = f"{code} === {two.js}"
-        elif one.simple:
-            differs = f'(typeof {code} === "{_TESTS[two.kind]}" && {code} !== {two.js})'
-            test = f"({self.null(one, True)} || {differs})"
+            test = f"{code} === {known.js}"
+        elif value.simple:
+            differs = f'(typeof {code} === "{_TESTS[known.kind]}" && {code} !== {known.js})'
+            test = f"({self.null(value, True)} || {differs})"
         else:
-            test = call("differ", one.js, two.js)
-        if two.guards:
-            test = f"({' && '.join(two.guards)} ? {test} : {self.null(one, positive)})"
+            test = call("differ", value.js, known.js)
+        if known.guards:
+            test = f"({' && '.join(known.guards)} ? {test} : {self.null(value, positive)})"
         return test
 
     def null(self, value: Value, positive: bool) -> str:
@@ -772,10 +790,10 @@ class Direct:
                 of = self.value(value, scope)
                 if of.kind != "any" or of.guards or not of.simple:
                     raise Untranslated
-                listed = f"[{', '.join(self.json(one, scope) for one in items)}]"
-                found = f"{listed}.includes({of.short})"
+                listed = f"[{', '.join(self.json(item, scope) for item in items)}]"
+                includes = f"{listed}.includes({of.short})"
                 itself = f"JSON.stringify({_require_plain(of)}) === JSON.stringify({listed})"
-                return f"({found} || {itself})" if wanted else f"!({found} || {itself})"
+                return f"({includes} || {itself})" if wanted else f"!({includes} || {itself})"
             case UnaryTest(Operation() as compare, operand):
                 return self.truth(compare(value, operand), wanted, scope)
             case UnaryTest(None, Variable() | Path() as operand) if wanted:
@@ -923,7 +941,9 @@ def _print_substring(
 ) -> Value:
     if not values:
         raise Untranslated
-    return printer.cut(printer.text(values[0]), [_find_whole(one) for one in arguments[1:]])
+    return printer.cut(
+        printer.text(values[0]), [_find_whole(argument) for argument in arguments[1:]]
+    )
 
 
 def _print_append(
@@ -994,9 +1014,9 @@ def _test_text(
     printer: Direct, name: str, values: Sequence[Value], arguments: Sequence[Tree], wanted: bool
 ) -> str:
     _check_count(values, 2)
-    one, two = map(printer.text, values)
+    text, part = map(printer.text, values)
     no = "" if wanted else "!"
-    return _join_tests([*one.guards, *two.guards, f"{no}{one.js}.{_METHODS[name]}({two.js})"])
+    return _join_tests([*text.guards, *part.guards, f"{no}{text.js}.{_METHODS[name]}({part.js})"])
 
 
 def _test_pattern(
@@ -1102,7 +1122,7 @@ def is_truth(tree: Tree, scope: Scope) -> bool:
 def _negate_test(test: str) -> str:
     """The negation of a test, which is in brackets if it has several operands."""
     depth = 0
-    for at, sign in enumerate(_STRING.sub(lambda found: "_" * len(found[0]), test)):
+    for at, sign in enumerate(_STRING.sub(lambda match: "_" * len(match[0]), test)):
         depth += (sign == "(") - (sign == ")")
         if depth == 0 and at < len(test) - 1:
             return f"!({test})"

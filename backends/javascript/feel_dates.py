@@ -43,28 +43,30 @@ def is_constant(tree: Tree) -> bool:
         return False
     names = [part.name for part in parts(tree) if isinstance(part, Variable)]
     temporal = {"date", "date and time", "duration", "years and months duration"}
-    found = not temporal.isdisjoint(names) or any(isinstance(p, AtLiteral) for p in parts(tree))
-    return found and SIGNATURES.keys() >= set(names) and {"now", "today"}.isdisjoint(names)
+    is_temporal = not temporal.isdisjoint(names) or any(
+        isinstance(p, AtLiteral) for p in parts(tree)
+    )
+    return is_temporal and SIGNATURES.keys() >= set(names) and {"now", "today"}.isdisjoint(names)
 
 
 def constant(tree: Tree) -> Value:
     """Code for the date or duration of an expression that is constant."""
     try:
-        found = evaluate(tree)
+        value = evaluate(tree)
     except Unsupported:
         raise Untranslated from None
-    match found:
+    match value:
         case None:
             return Value("null", "null")
         case Date() | DateTime():
-            text = js_string(text_of(found))
-            kind: Kind = "date" if isinstance(found, Date) else "moment"
+            text = js_string(text_of(value))
+            kind: Kind = "date" if isinstance(value, Date) else "moment"
             return Value(call(kind, text), kind, loose=text, simple=True, sure=True)
         case Days(nanos):
-            text = js_string(text_of(found))
+            text = js_string(text_of(value))
             return Value("", "days", loose=text, simple=True, sure=True, constant=nanos)
         case Months(count):
-            text = js_string(text_of(found))
+            text = js_string(text_of(value))
             return Value(str(count), "months", loose=text, simple=True, sure=True, constant=count)
     raise Untranslated
 
@@ -131,9 +133,9 @@ def moment_of(value: Value) -> Value:
 
 def months_between(start: Value, end: Value) -> Value:
     """Whole months from one day to another."""
-    one, two = day_of(start), day_of(end)
-    sure = one.sure and two.sure
-    return Value(call("monthsBetween", one.js, two.js), "months", simple=True, sure=sure)
+    first, last = day_of(start), day_of(end)
+    sure = first.sure and last.sure
+    return Value(call("monthsBetween", first.js, last.js), "months", simple=True, sure=sure)
 
 
 def part(value: Value, name: str) -> Value:
@@ -173,28 +175,28 @@ def name_of_day(value: Value, helper: str) -> Value:
     return Value(call(helper, day.js), "text", guards, simple=True)
 
 
-def calculated(sign: str, one: Value, two: Value) -> Value:
+def calculated(sign: str, left: Value, right: Value) -> Value:
     """A sum or difference with a date or duration."""
-    if sign == "+" and two.kind not in ("days", "months"):
-        one, two = two, one
+    if sign == "+" and right.kind not in ("days", "months"):
+        left, right = right, left
     if sign not in ("+", "-"):
         raise Untranslated
-    by = two.constant
-    if two.kind in ("days", "months") and by is not None:
-        return _shifted(one, by if sign == "+" else -by, months=two.kind == "months")
-    if sign == "-" and one.kind == two.kind == "date":
-        sure = one.sure and two.sure
-        return Value(f"({one.js} - {two.js})", "span", simple=True, sure=sure)
-    if sign == "-" and one.kind == two.kind == "moment":
-        return Value(call("elapsed", two.js, one.js), "elapsed", simple=True)
+    by = right.constant
+    if right.kind in ("days", "months") and by is not None:
+        return _shifted(left, by if sign == "+" else -by, months=right.kind == "months")
+    if sign == "-" and left.kind == right.kind == "date":
+        sure = left.sure and right.sure
+        return Value(f"({left.js} - {right.js})", "span", simple=True, sure=sure)
+    if sign == "-" and left.kind == right.kind == "moment":
+        return Value(call("elapsed", right.js, left.js), "elapsed", simple=True)
     raise Untranslated
 
 
 def _shifted(value: Value, by: int, *, months: bool) -> Value:
     match value.kind, months:
-        case "date", True:
+        case ["date", True]:
             return Value(call("addMonths", value.js, str(by)), "date", simple=True)
-        case "date", False:
+        case ["date", False]:
             days = by // DAY
             if abs(days) > 10**12:
                 raise Untranslated
@@ -202,9 +204,9 @@ def _shifted(value: Value, by: int, *, months: bool) -> Value:
             if value.js == "today()" and abs(days) < 10**9:
                 return Value(f"({code})", "date", simple=True, sure=True)
             return Value(call("dated", code), "date", simple=True)
-        case "moment", True:
+        case ["moment", True]:
             return Value(call("addMonthsTo", value.js, str(by)), "moment", simple=True)
-        case "moment", False:
+        case ["moment", False]:
             days, nanos = divmod(by, DAY)
             if abs(days) > 10**12:
                 raise Untranslated
@@ -212,48 +214,48 @@ def _shifted(value: Value, by: int, *, months: bool) -> Value:
     raise Untranslated
 
 
-def compared(sign: str, one: Value, two: Value) -> str:
+def compared(sign: str, first: Value, second: Value) -> str:
     """Whether two values are ordered; false if one is null."""
-    if one.kind == two.kind == "moment":
-        return f"{call('compare', one.js, two.js)} {sign} 0"
-    left, right = _comparable(one, two)
+    if first.kind == second.kind == "moment":
+        return f"{call('compare', first.js, second.js)} {sign} 0"
+    left, right = _comparable(first, second)
     return f"{left} {sign} {right}" if left else "false"
 
 
-def equal(one: Value, two: Value, *, positive: bool) -> str:
+def equal(first: Value, second: Value, *, positive: bool) -> str:
     """Whether two dates or durations are equal, or whether they differ."""
-    sure = one.sure or two.sure
-    if one.kind == two.kind == "moment":
-        code = f"{call('compare', one.js, two.js)} === 0"
+    sure = first.sure or second.sure
+    if first.kind == second.kind == "moment":
+        code = f"{call('compare', first.js, second.js)} === 0"
         if not sure:
-            code = f"({code} || ({one.js} ?? {two.js}) === null)"
+            code = f"({code} || ({first.js} ?? {second.js}) === null)"
     else:
-        left, right = _comparable(one, two)
+        left, right = _comparable(first, second)
         if not left:
             # Values of different types neither equal nor differ, unless one is null.
-            if one.sure and two.sure:
+            if first.sure and second.sure:
                 return "false"
             raise Untranslated
         code = f"{left} === {right}" if sure else f"Object.is({left}, {right})"
     return code if positive else f"!({code})"
 
 
-def _comparable(one: Value, two: Value) -> tuple[str, str]:
+def _comparable(first: Value, second: Value) -> tuple[str, str]:
     """Codes that JavaScript compares as FEEL compares the values; empty for values of different
     types."""
-    if "duration" in (one.kind, two.kind):
+    if "duration" in (first.kind, second.kind):
         raise Untranslated
-    if one.kind == two.kind and one.kind in ("date", "months"):
-        return one.js, two.js
+    if first.kind == second.kind and first.kind in ("date", "months"):
+        return first.js, second.js
     lengths = {"span", "elapsed", "days"}
-    if not lengths >= {one.kind, two.kind}:
-        if {one.kind, two.kind} <= TEMPORAL:
+    if not lengths >= {first.kind, second.kind}:
+        if {first.kind, second.kind} <= TEMPORAL:
             return "", ""
         raise Untranslated
-    kinds = {one.kind, two.kind} - {"days"}
+    kinds = {first.kind, second.kind} - {"days"}
     if len(kinds) != 1:
         raise Untranslated
-    return _length(one, "span" in kinds), _length(two, "span" in kinds)
+    return _length(first, "span" in kinds), _length(second, "span" in kinds)
 
 
 def _length(value: Value, in_days: bool) -> str:

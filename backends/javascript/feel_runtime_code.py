@@ -173,13 +173,13 @@ class Printer:
 
     def iterations(self, iterations: Sequence[Iteration]) -> str:
         written = []
-        for one in iterations:
+        for iteration in iterations:
             domain = (
-                f"domain({self.tree(one.domain)})"
-                if one.end is None
-                else f"steps({self.tree(one.domain)}, {self.tree(one.end)})"
+                f"domain({self.tree(iteration.domain)})"
+                if iteration.end is None
+                else f"steps({self.tree(iteration.domain)}, {self.tree(iteration.end)})"
             )
-            written.append(f"[{js_string(one.name)}, (s) => {domain}]")
+            written.append(f"[{js_string(iteration.name)}, (s) => {domain}]")
         return f"[{', '.join(written)}]"
 
     # -- unary tests and tables ----------------------------------------------------------------
@@ -274,7 +274,7 @@ class Printer:
         """A built-in function, as the name of a constant."""
         self.temporal = self.temporal or name in _TEMPORAL_FUNCTIONS
         if name not in self.functions:
-            signatures = ", ".join(_signature(one) for one in SIGNATURES[name])
+            signatures = ", ".join(_signature(signature) for signature in SIGNATURES[name])
             self.functions[name] = f"b{len(self.functions)}", f"builtin([{signatures}])"
         return self.functions[name][0]
 

@@ -58,12 +58,12 @@ def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = Fal
         variable: the code that reads a variable.
         strict: also true if the operand is undefined.
     """
-    codes = [to_js(one, variable) for one in demand.operands]
+    codes = [to_js(operand, variable) for operand in demand.operands]
     first = demand.operands[0]
     requirement = demand.requirement
     if requirement is requirements.COMPUTED:
         assert isinstance(first, Arithmetic)
-        parts = [to_js(one, variable) for one in (first.left, first.right)]
+        parts = [to_js(operand, variable) for operand in (first.left, first.right)]
         return f"({find_test(requirement)})({', '.join([*parts, *codes])})"
     if len(codes) == 2:
         return f"({find_test(requirement)})({', '.join(codes)})"
@@ -75,8 +75,8 @@ def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = Fal
     (code,) = codes
     if not isinstance(first, Variable) and len(re.findall(_V, test)) > 1:
         return f"((v) => {test})({code})"
-    found = re.sub(_V, lambda _: code, test)
-    return f"({found})" if " || " in found else found
+    code_of_test = re.sub(_V, lambda _: code, test)
+    return f"({code_of_test})" if " || " in code_of_test else code_of_test
 
 
 _REJECT_UNDEFINED = (
@@ -138,7 +138,7 @@ def unfit_call_text(call: Call, label: str = "") -> str:
 def unfit_text(demand: Demand, label: str = "") -> str:
     """The message of a run that stops at operands without the demanded type; `label` names the
     element that reads them."""
-    names = [_name(one) for one in demand.operands]
+    names = [_name(operand) for operand in demand.operands]
     requirement = demand.requirement
     if requirement.operands == 2:
         shown = " and ".join(names)

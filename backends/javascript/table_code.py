@@ -133,7 +133,7 @@ class _Plain:
         """The types to which the columns of inputs, by key, convert them; one type for each."""
 
     def converted_inputs(self) -> dict[str, str]:
-        found: dict[str, set[str]] = {}
+        conversions: dict[str, set[str]] = {}
         for unit in self.model.units.values():
             tree = unit.tree if isinstance(unit, Logic) else None
             table = tree.value if isinstance(tree, Coerced) else tree
@@ -144,14 +144,14 @@ class _Plain:
                 for part in parts(column.expression):
                     if isinstance(part, Variable) and part.name in keys:
                         alone = isinstance(column.expression, Variable)
-                        types = found.setdefault(keys[part.name], set())
+                        types = conversions.setdefault(keys[part.name], set())
                         types.add(column.converts if alone else "")
             for name in _read_elsewhere(table):
                 if name in keys:
-                    found.setdefault(keys[name], set()).add("")
+                    conversions.setdefault(keys[name], set()).add("")
         return {
             key: next(iter(types))
-            for key, types in found.items()
+            for key, types in conversions.items()
             if len(types) == 1 and isinstance(self.model.units[key], Input)
         }
 
@@ -277,11 +277,11 @@ class _Plain:
         direct = Direct(ROWS, lambda _: None, frozenset(self.taken))
         inner = {**scope, INPUT: self.column_value(column, direct, scope)}
         tests = [*cells, *([] if column.allowed is None else [column.allowed])]
-        found = [
+        conditions = [
             direct.truth(In(Variable((INPUT,)), test), True, inner) if test.tests else "true"
             for test in tests
         ]
-        return found[: len(cells)], "true" if column.allowed is None else found[-1]
+        return conditions[: len(cells)], "true" if column.allowed is None else conditions[-1]
 
     def column_value(self, column: TableInput, direct: Direct, scope: Scope) -> Value:
         """The value of an input column, computed once."""
@@ -467,14 +467,14 @@ class _Plain:
         if kind == "Any":
             return code
         if is_truth(tree, scope):
-            found = "boolean"
+            actual = "boolean"
         else:
             known = direct.value(tree, scope).kind
-            found = {"number": "number", "exact": "number", "nan": "number", "text": "string",
+            actual = {"number": "number", "exact": "number", "nan": "number", "text": "string",
                      "date": "date", "moment": "date and time"}.get(known, known)  # fmt: skip
-            if known in TEMPORAL and found != kind:
+            if known in TEMPORAL and actual != kind:
                 raise _NotPlain
-        if found == kind:
+        if actual == kind:
             return code
         if kind not in _KINDS:
             raise _NotPlain
@@ -487,11 +487,11 @@ class _Plain:
     def identifier(self, name: str) -> str:
         """A new identifier that resembles a name."""
         words = re.findall(r"[A-Za-z0-9_$]+", name) or ["value"]
-        found = words[0] + "".join(word[0].upper() + word[1:] for word in words[1:])
-        if found[0].isdigit() or found in self.reserved:
-            found = f"_{found}"
+        wanted = words[0] + "".join(word[0].upper() + word[1:] for word in words[1:])
+        if wanted[0].isdigit() or wanted in self.reserved:
+            wanted = f"_{wanted}"
         taken = self.taken
-        unique = next(n for n in _number_names(found) if n not in taken)
+        unique = next(n for n in _number_names(wanted) if n not in taken)
         taken.add(unique)
         return unique
 
@@ -618,17 +618,17 @@ def _by_priority(table: DecisionTable) -> DecisionTable:
     matches decides, if the results are constants."""
     if table.hit_policy not in ("PRIORITY", "OUTPUT ORDER"):
         return table
-    orders = [[_find_constant(one) for one in column.priorities] for column in table.outputs]
+    orders = [[_find_constant(entry) for entry in column.priorities] for column in table.outputs]
 
     def ranks(rule: TableRule) -> list[int]:
-        found = []
+        positions = []
         for entry, column, order in zip(rule.entries, table.outputs, orders, strict=True):
             constant = _find_constant(entry)
             _must_conform(constant, column.type)
-            same = [(type(one), one) for one in order]
+            same = [(type(priority), priority) for priority in order]
             key = (type(constant), constant)
-            found.append(same.index(key) if key in same else len(order))
-        return found
+            positions.append(same.index(key) if key in same else len(order))
+        return positions
 
     policy: HitPolicy = "FIRST" if table.hit_policy == "PRIORITY" else "RULE ORDER"
     rules = tuple(sorted(table.rules, key=ranks))
@@ -639,8 +639,8 @@ def _by_priority(table: DecisionTable) -> DecisionTable:
 
 def _is_computed(tree: Tree) -> bool:
     """Whether a result is no constant."""
-    one = tree.operand if isinstance(tree, Negative) else tree
-    return not isinstance(one, Constant)
+    operand = tree.operand if isinstance(tree, Negative) else tree
+    return not isinstance(operand, Constant)
 
 
 def _defer_result(result: str) -> str:
@@ -728,7 +728,7 @@ def _write_constant(value: Plain) -> str:
 
 
 def _join_conditions(conditions: Sequence[str]) -> str:
-    return " && ".join(one for one in conditions if one != "true") or "true"
+    return " && ".join(condition for condition in conditions if condition != "true") or "true"
 
 
 def _write_comment(name: str) -> str:

@@ -81,7 +81,7 @@ class Fixer:
                 read = self._write_one(read, wanted, frontend) or read
         self._held_back += sum(
             1
-            for d in read.found
+            for d in read.findings
             if d.fix is not None and d.fix.applicability == "unsafe" and not self._wanted(d)
         )
         return read.source
@@ -104,7 +104,7 @@ class Fixer:
         """Findings whose fixes can be written at once: no two touch one element, and each was
         proved on the model with those before it, which takes no reading of the file. A finding of
         the reader itself goes alone."""
-        model, findings = read.model, read.found
+        model, findings = read.model, read.findings
         assert model is not None
         chosen: list[Diagnostic] = []
         touched: set[str] = set()
@@ -159,7 +159,7 @@ class Fixer:
         except FixError:
             return None  # which of them cannot be written is seen one by one
         after = self.read(SourceFile(read.source.path, data))
-        if after.model is None or _explain_refusal(read.found, after.found, wanted):
+        if after.model is None or _explain_refusal(read.findings, after.findings, wanted):
             return None
         self._made += [self._title(read, d) for d in wanted]
         return after
@@ -176,7 +176,9 @@ class Fixer:
             return None
         after = self.read(SourceFile(read.source.path, data))
         fault = (
-            _MORE if after.model is None else _explain_refusal(read.found, after.found, [wanted])
+            _MORE
+            if after.model is None
+            else _explain_refusal(read.findings, after.findings, [wanted])
         )
         if fault:
             self._left.append(f"{title}: {fault}")
@@ -224,7 +226,7 @@ class Read(NamedTuple):
 
     source: SourceFile
     model: Model | None
-    found: tuple[Diagnostic, ...]
+    findings: tuple[Diagnostic, ...]
     by_reader: tuple[Diagnostic, ...]
 
 

@@ -118,14 +118,14 @@ def _inputs(table: DecisionTable) -> Iterator[tuple[Value, ...]]:
 
 def _values(tests: Sequence[UnaryTests], allowed: UnaryTests | None) -> list[Value]:
     """Inputs on both sides of the constants of a column; null where it asks nothing."""
-    found: dict[Decimal | str | bool, None] = {}
-    for one in (*tests, *((allowed,) if allowed is not None else ())):
-        for constant in _constants(one):
-            found.setdefault(constant)
-    numbers = sorted(v for v in found if isinstance(v, Decimal))
-    texts = [v for v in found if isinstance(v, str)]
+    constants: dict[Decimal | str | bool, None] = {}
+    for tests_of_input in (*tests, *((allowed,) if allowed is not None else ())):
+        for constant in _constants(tests_of_input):
+            constants.setdefault(constant)
+    numbers = sorted(v for v in constants if isinstance(v, Decimal))
+    texts = [v for v in constants if isinstance(v, str)]
     result: list[Value] = []
-    if any(isinstance(v, bool) for v in found):
+    if any(isinstance(v, bool) for v in constants):
         result += [True, False]
     for low, high in itertools.pairwise(numbers):
         result += [low, (low + high) / 2 if high - low < 2 else (low + high) // 2]

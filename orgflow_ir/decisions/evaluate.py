@@ -29,13 +29,13 @@ def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value
     if unit is None:
         raise KeyError(name)
     values = {normal_name(key): value for key, value in given.items()}
-    found = _Evaluation(model, values).value(unit.key)
+    result = _Evaluation(model, values).value(unit.key)
     if isinstance(unit, Service) or (isinstance(unit, Logic) and unit.knowledge):
-        if not isinstance(found, Function):
+        if not isinstance(result, Function):
             raise Unsupported(f"`{unit.name}` is not a function")
-        named = [name for name, _ in found.parameters or ()]
-        return found.call([values.get(name) for name in named], None)
-    return found
+        named = [name for name, _ in result.parameters or ()]
+        return result.call([values.get(name) for name in named], None)
+    return result
 
 
 def decide_json(model: DecisionModel, name: str, given: Mapping[str, object]) -> object:
@@ -83,7 +83,7 @@ class _Evaluation:
             case Logic(_, name, tree, requires):
                 if tree is None:
                     raise Unsupported(f"`{name}` is not valid")
-                scope = {found.name: self.value(found.key) for found in requires}
+                scope = {requirement.name: self.value(requirement.key) for requirement in requires}
                 if not unit.knowledge:
                     return evaluate(tree, scope)
                 scope[name] = evaluate(tree, scope)  # it may call itself
@@ -102,7 +102,7 @@ class _Evaluation:
                 if known[parameter.key] is None and value is not None:
                     return None
             inner = _Evaluation(self.model, {}, known)
-            results = {found.name: inner.value(found.key) for found in service.outputs}
+            results = {output.name: inner.value(output.key) for output in service.outputs}
             value = next(iter(results.values())) if len(results) == 1 else results
             return coerce_value(value, service.type)
 

@@ -54,8 +54,8 @@ class DecisionLibrary:
         """The library for a process in another file: that of its folder."""
         folder = Path(file).parent
         if folder not in self._near:
-            found = DecisionLibrary(folder, self._reader, Path(file).name, self._given)
-            self._near[folder] = found
+            library = DecisionLibrary(folder, self._reader, Path(file).name, self._given)
+            self._near[folder] = library
         return self._near[folder]
 
     @property
@@ -99,17 +99,17 @@ class DecisionLibrary:
                     if getattr(decision, wanted) == reference:
                         return self._found(file, definitions, decision, self.files)
         for wanted in ("id", "name"):
-            found = [
+            candidates = [
                 (file, definitions, decision)
                 for file, definitions in self.elsewhere.items()
                 for decision in definitions.decisions
                 if getattr(decision, wanted) == reference
             ]
-            if len({file for file, _, _ in found}) > 1:
-                names = join_listed(file for file, _, _ in found)
+            if len({file for file, _, _ in candidates}) > 1:
+                names = join_listed(file for file, _, _ in candidates)
                 raise Unusable(f"{names} have it; put one of them next to the model")
-            if found:
-                return self._found(*found[0], self.elsewhere)
+            if candidates:
+                return self._found(*candidates[0], self.elsewhere)
         return None
 
     def _found(
@@ -119,7 +119,7 @@ class DecisionLibrary:
         decision: Decision,
         files: Mapping[str, Definitions],
     ) -> FoundDecision:
-        namespaces = {one.namespace for one in definitions.imports}
+        namespaces = {import_.namespace for import_ in definitions.imports}
         imported = [d for d in files.values() if d.namespace in namespaces]
         return linked(file, definitions, imported, decision)
 

@@ -277,34 +277,34 @@ class _Linker:
     def known_types(self, file: Definitions, importers: tuple[str, ...]) -> dict[str, Type]:
         """Types by the names that a file uses for them, its imports' behind their prefix; those of
         files that import it, by their namespaces, are left out."""
-        found: dict[str, Type] = {}
+        types: dict[str, Type] = {}
         around = (*importers, file.namespace)
-        for one in file.imports:
-            other = self.by_namespace.get(one.namespace)
-            if other is not None and one.namespace not in around:
+        for import_ in file.imports:
+            other = self.by_namespace.get(import_.namespace)
+            if other is not None and import_.namespace not in around:
                 for name, of in self.known_types(other, around).items():
-                    found[normal_name(f"{one.name}.{name}")] = of
+                    types[normal_name(f"{import_.name}.{name}")] = of
         definitions = {normal_name(item.name): item for item in file.types}
         for name in definitions:
             try:
-                found[name] = self.named_type(name, definitions, found, ())
+                types[name] = self.named_type(name, definitions, types, ())
             except _Fault as fault:
                 self.report(name, fault)
-        return found
+        return types
 
     def named_type(
         self,
         name: str,
         definitions: dict[str, ItemDefinition],
-        found: dict[str, Type],
+        types: dict[str, Type],
         within: tuple[str, ...],
     ) -> Type:
-        if name in found:
-            return found[name]
+        if name in types:
+            return types[name]
         if name in within:
             raise _Fault(f"the type `{name}` contains itself")
         if name in definitions:
-            return self.item_type(definitions[name], definitions, found, (*within, name))
+            return self.item_type(definitions[name], definitions, types, (*within, name))
         known = SIMPLE_NAMES.get(name.removeprefix("feel:"))
         if known is None:
             raise _Fault(f"there is no type `{name}`")
@@ -314,19 +314,19 @@ class _Linker:
         self,
         item: ItemDefinition,
         definitions: dict[str, ItemDefinition],
-        found: dict[str, Type],
+        types: dict[str, Type],
         within: tuple[str, ...],
     ) -> Type:
         def named(reference: str | None) -> Type:
             if reference is None:
                 return ANY
-            return self.named_type(normal_name(reference), definitions, found, within)
+            return self.named_type(normal_name(reference), definitions, types, within)
 
         result: Type
         if item.components:
             result = ContextType(
                 tuple(
-                    (normal_name(c.name), self.item_type(c, definitions, found, within))
+                    (normal_name(c.name), self.item_type(c, definitions, types, within))
                     for c in item.components
                 )
             )
@@ -417,8 +417,8 @@ class _Linker:
 
     def result_type(self, reference: str | None) -> Type:
         """The type of a function's value; its variable may state that of the function itself."""
-        found = self.type(reference)
-        return found.result if isinstance(found, FunctionType) else found
+        type_ = self.type(reference)
+        return type_.result if isinstance(type_, FunctionType) else type_
 
     def service(self, service: DecisionService, key: str, names: dict[str, str]) -> Unit:
         name = normal_name(service.name)
@@ -509,19 +509,19 @@ class _Linker:
     ) -> UnaryTests:
         """The tests of an input cell. In the engines of Camunda, an expression that is true is a
         match (feel-scala, `UnaryTestExpression`), and in Camunda 7, the input has a name."""
-        found = self.tests(text, names, place)
+        read_tests = self.tests(text, names, place)
         engine = self.file.engine
         if engine == "camunda7":
-            found = _with_input(found, variable or "cellInput")
-        if engine not in ("camunda7", "camunda8") or found.negated:
-            return found
+            read_tests = _with_input(read_tests, variable or "cellInput")
+        if engine not in ("camunda7", "camunda8") or read_tests.negated:
+            return read_tests
         tests: list[UnaryTest] = []
-        for test in found.tests:
+        for test in read_tests.tests:
             if test.operator is None and not reads_input(test) and not _is_constant(test.operand):
                 matched = FEEL.logic["and"](test.operand, _ANY_INPUT)
                 tests.append(UnaryTest(None, matched, test.span))
             tests.append(test)
-        return UnaryTests(tuple(tests), found.negated, found.span)
+        return UnaryTests(tuple(tests), read_tests.negated, read_tests.span)
 
     def context(self, box: BoxedContext, names: tuple[str, ...]) -> Tree:
         entries: list[Entry] = []

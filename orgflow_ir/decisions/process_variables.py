@@ -48,14 +48,14 @@ def linked(
     for unit in _required(linked_model, key):
         if isinstance(unit, Logic) and unit.tree is None:
             problem = next((p for p in linked_model.problems if p.element == unit.key), None)
-            said = f": {problem.reason}" if problem is not None else ""
+            reason = f": {problem.reason}" if problem is not None else ""
             at = f" ({problem.place})" if problem is not None and problem.place else ""
-            raise Unusable(f"`{unit.name}` in {file} is not valid{said}{at}")
+            raise Unusable(f"`{unit.name}` in {file} is not valid{reason}{at}")
     model = _Names(linked_model, files).resolved()
     needed = _required(model, key)
     unit = model.units[key]
-    found = model.named(unit.name)
-    if found is None or found.key != key:
+    namesake = model.named(unit.name)
+    if namesake is None or namesake.key != key:
         raise Unusable(f"several elements of {file} have the name `{unit.name}`")
     tested = {
         n for u in needed if isinstance(u, Logic) and u.tree for n in find_tested_names(u.tree)
@@ -126,9 +126,9 @@ class _Names:
                     return key
         if engine != "camunda8":
             for key in direct if engine is None else self.before(unit):
-                found = self.output(key, name)
-                if found is not None:
-                    return found
+                output = self.output(key, name)
+                if output is not None:
+                    return output
         if stated is not None and " " in name and stated.key in direct:
             return stated.key  # no variable of a process has such a name
         return None
@@ -137,19 +137,19 @@ class _Names:
         """Decisions that are evaluated before a decision, the last one first: its result replaces
         an earlier one of the same name. Engines evaluate requirements in their order, each after
         its own ones."""
-        found: list[str] = []
+        evaluated: list[str] = []
         opened: set[str] = set()
         todo = [(unit.key, False)]
         while todo:
             key, is_done = todo.pop()
             needed = self.model.units[key]
             if is_done:
-                found.append(key)
+                evaluated.append(key)
             elif key not in opened and isinstance(needed, Logic) and not needed.knowledge:
                 opened.add(key)
                 todo.append((key, True))
-                todo += [(one.key, False) for one in reversed(needed.requires)]
-        return found[-2::-1]
+                todo += [(requirement.key, False) for requirement in reversed(needed.requires)]
+        return evaluated[-2::-1]
 
     def output(self, key: str, name: str) -> str | None:
         """The key of the output of a decision that has this name."""
@@ -190,18 +190,18 @@ class _Names:
 
 def _required(model: DecisionModel, key: str) -> list[Unit]:
     """A unit and what it requires, each once, in the order in which it is looked at."""
-    found: dict[str, Unit] = {}
+    units: dict[str, Unit] = {}
     todo = [key]
     while todo:
-        one = todo.pop()
-        if one in found:
+        unit_key = todo.pop()
+        if unit_key in units:
             continue
-        unit = model.units[one]
-        found[one] = unit
+        unit = model.units[unit_key]
+        units[unit_key] = unit
         requires: Iterable[Requirement] = ()
         if isinstance(unit, Logic):
             requires = unit.requires
         elif isinstance(unit, Service):
             requires = (*unit.parameters, *unit.outputs)
         todo += reversed([r.key for r in requires])
-    return list(found.values())
+    return list(units.values())

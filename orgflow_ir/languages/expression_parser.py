@@ -372,13 +372,13 @@ class Parser:
         """A constant name, or an index from 0, and the closing delimiter."""
         kind, text, _ = self.take()
         if kind == "num" and (text == "0" or (text.isdigit() and text[0] != "0")):
-            found = text
+            name = text
         elif kind == "str":
-            found = text[1:-1]
+            name = text[1:-1]
         else:
             raise ConditionError("only a quoted name or a number is allowed in brackets")
         self.expect(closing)
-        return found
+        return name
 
     def asked(self, tree: Tree) -> Tree:
         """The methods called on a value: `"vip".equals(kind)`, `name.trim().toLowerCase()`."""
@@ -451,18 +451,18 @@ class Parser:
         given = self.arguments()
         span = Span(receiver.span.start, self.tokens[self.at - 1].span.end)
         match name, given:
-            case "equals", [other]:
+            case ["equals", [other]]:
                 rows = EQUALS_METHOD
                 if isinstance(receiver, Constant):
                     rows = JAVA.comparison
                 return rows["=="](receiver, other, span=span)
-            case "concat", [other] if self.operators is not LOOSE:  # in JavaScript also of lists
+            case ["concat", [other]] if self.operators is not LOOSE:  # in JavaScript also of lists
                 return Call(methods.CONCAT, (receiver, other), span)
             case (("getSingleResult" | "getFirstResult" | "getSingleEntry"), []):
                 return self.of_decision(receiver, name, span)
-            case "getEntry", [Constant(value=str() as key)]:
+            case ["getEntry", [Constant(value=str() as key)]]:
                 return self.entry(receiver, key)
-            case "equalsIgnoreCase", [other]:
+            case ["equalsIgnoreCase", [other]]:
                 return Call(methods.SAME_LETTERS, (receiver, other), span)
         function, count = self.methods.get(name, (None, 0))
         if function is None or len(given) != count:
@@ -477,25 +477,25 @@ class Parser:
         if name == "getSingleResult" and not row:
             return Call(methods.SINGLE, (receiver,), span)
         if name == "getSingleEntry":
-            one = receiver if row else Call(methods.SINGLE, (receiver,), span)
-            return Call(methods.SINGLE, (one,), span)
+            single = receiver if row else Call(methods.SINGLE, (receiver,), span)
+            return Call(methods.SINGLE, (single,), span)
         raise ConditionError(f"calls of `{name}` are not supported")
 
     def arguments(self) -> list[Tree]:
         """The content of parentheses; the opening one is consumed."""
-        found: list[Tree] = []
+        arguments: list[Tree] = []
         if self.ahead(")"):
             self.take()
-            return found
+            return arguments
         self.nest()
         while True:
-            found.append(self.choice())
+            arguments.append(self.choice())
             if not self.ahead(","):
                 break
             self.take()
         self.depth -= 1
         self.expect(")")
-        return found
+        return arguments
 
     # What levels are made of.
 

@@ -73,20 +73,20 @@ class JuelParser(Parser):
         if given:
             there = JUEL.comparison["!="](given[0], Constant(None), span=span)
         match name, given:
-            case "get", [Variable() as value]:
+            case ["get", [Variable() as value]]:
                 return value
-            case "exists", [Variable()] if there is not None:
+            case ["exists", [Variable()]] if there is not None:
                 return there
-            case "getOrDefault", [Variable() as value, other] if there is not None:
+            case ["getOrDefault", [Variable() as value, other]] if there is not None:
                 return JUEL.choice(there, value, other, span=span)
             case (("empty" | "isEmpty"), [Variable() as value]):
                 return methods.EMPTY(value, span=span)
             case (("notEmpty" | "isNotEmpty"), [Variable() as value]):
                 return JUEL.negation(methods.EMPTY(value, span=span), span=span)
-            case "contains", [Variable() as value, other] if there is not None:
+            case ["contains", [Variable() as value, other]] if there is not None:
                 contains = methods.CONTAINS(value, other, span=span)
                 return JUEL.logic["and"](there, contains, span=span)
-            case _, [Variable() as value, other] if name in _COMPARED and there is not None:
+            case [_, [Variable() as value, other]] if name in _COMPARED and there is not None:
                 compared = JUEL.comparison[_COMPARED[name]](value, other, span=span)
                 if name in ("ne", "notEquals"):
                     return compared
@@ -106,9 +106,9 @@ def checked(tree: Tree) -> Tree:
 
 def _check_operation(node: Apply) -> None:
     match node:
-        case Comparison(operation, (Constant(one), Constant(two))) if operation is JUEL.comparison[
-            node.operator
-        ] and _is_unlike(one, two):
+        case Comparison(operation, (Constant(left), Constant(right))) if (
+            operation is JUEL.comparison[node.operator] and _is_unlike(left, right)
+        ):
             raise ConditionError("a number is compared with a text that is none")
         case Apply(operation, (_, other)) if operation in (
             *EQUALS_METHOD.values(),
@@ -137,10 +137,10 @@ def _is_whole(tree: Tree) -> bool:
     return isinstance(inner, Constant) and type(inner.value) is int
 
 
-def _is_unlike(one: Scalar, two: Scalar) -> bool:
+def _is_unlike(left: Scalar, right: Scalar) -> bool:
     """Whether JUEL ends with an error where it compares two constants."""
-    kinds = [type(value) for value in (one, two)]
-    other = two if kinds[0] in (int, float) else one
+    kinds = [type(value) for value in (left, right)]
+    other = right if kinds[0] in (int, float) else left
     number = int in kinds or float in kinds
     text = isinstance(other, str) and other and not JUEL_NUMBER.fullmatch(other)
     whole = int in kinds and isinstance(other, str) and any(c in other for c in ".eE")

@@ -62,20 +62,20 @@ class _Literals(Parser):
     def collection(self, start: int, closing: str, *, maps: bool) -> Tree:
         """A list or map, its opening sign taken."""
         self.nest()
-        found: list[Tree] = []
+        operands: list[Tree] = []
         named = closing == "}"
         if maps and not named and self.ahead(":"):  # Groovy's empty map
             self.take()
             named = True
         while not self.ahead(closing):
             if maps and (name := self.name_of_entry(closing)) is not None:
-                if found and not named:
+                if operands and not named:
                     raise ConditionError("an entry with a name is not supported here")
                 named = True
-                found.append(name)
+                operands.append(name)
             elif named:
                 raise ConditionError("an entry without a name is not supported here")
-            found.append(self.choice())
+            operands.append(self.choice())
             if not self.ahead(","):
                 break
             self.take()
@@ -83,7 +83,7 @@ class _Literals(Parser):
         self.depth -= 1
         span = Span(start, self.tokens[self.at - 1].span.end)
         function = methods.MAP if named else methods.LIST
-        return function(*found, span=span)
+        return function(*operands, span=span)
 
     def name_of_entry(self, closing: str) -> Constant | None:
         """The key of an entry and its colon, taken; `None` where none comes next. In JavaScript
@@ -232,7 +232,7 @@ def in_python(tree: Tree, *, condition: bool = False) -> Tree:
 
 def _have_order(left: Tree, right: Tree) -> bool:
     """Whether Python 2 and 3 may have the same order of two values."""
-    kinds = {"number" if one == "truth" else one for one in map(_summand_kind, (left, right))}
+    kinds = {"number" if kind == "truth" else kind for kind in map(_summand_kind, (left, right))}
     kinds.discard(None)
     return len(kinds) < 2 and "object" not in kinds and Constant(None) not in (left, right)
 

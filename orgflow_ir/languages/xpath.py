@@ -93,19 +93,19 @@ class XPathParser(Parser):
         match name, given:
             case (("true" | "false"), []):
                 return Constant(name == "true", span)
-            case "not", [value]:
+            case ["not", [value]]:
                 return self.operators.negation(value, span=span)
-            case "boolean", [value]:
+            case ["boolean", [value]]:
                 return value
-            case "string", [value]:
+            case ["string", [value]]:
                 return _text(value)
-            case "number", [value]:
+            case ["number", [value]]:
                 return _number(value)
-            case "count", [Variable() as value]:
+            case ["count", [Variable() as value]]:
                 return Call(xpath_operators.COUNT, (value,), span)
-            case "contains", [value, other]:
+            case ["contains", [value, other]]:
                 return Call(methods.CONTAINS, (_text(value), _text(other)), span)
-            case "starts-with", [value, other]:
+            case ["starts-with", [value, other]]:
                 return Call(methods.STARTS_WITH, (_text(value), _text(other)), span)
         raise ConditionError(f"calls of `{name}` are not supported")
 
@@ -117,15 +117,15 @@ class XPathParser(Parser):
         """A value, as a number if an arithmetic operator precedes or follows it."""
         before = self.tokens[self.at - 1] if self.at else None
         follows = before is not None and before.kind == "op" and before.text in _ARITHMETIC
-        found = operand()
-        return _number(found) if follows or self.ahead(*_ARITHMETIC) else found
+        value = operand()
+        return _number(value) if follows or self.ahead(*_ARITHMETIC) else value
 
     def unary(self) -> Tree:
         """As in the base class, of a value converted to a number."""
-        found = super().unary()
-        if isinstance(found, Negative):
-            return found.operation(_number(found.operand), span=found.span)
-        return found
+        tree = super().unary()
+        if isinstance(tree, Negative):
+            return tree.operation(_number(tree.operand), span=tree.span)
+        return tree
 
     def negation(self) -> Tree:
         """`not` is a function here."""
@@ -150,12 +150,12 @@ class XPathParser(Parser):
         while self.ahead("/"):
             self.take()
             parts.append(self.step())
-        found = self.named(parts[0], parts, Span(start, self.tokens[self.at - 1].span.end))
-        if len(parts) > 1 and isinstance(found, Variable):
+        tree = self.named(parts[0], parts, Span(start, self.tokens[self.at - 1].span.end))
+        if len(parts) > 1 and isinstance(tree, Variable):
             return Variable(
-                found.path, found.span, readings.FEEL_PATH
+                tree.path, tree.span, readings.FEEL_PATH
             )  # as in FEEL, a list has no parts here
-        return found
+        return tree
 
 
 def _number(tree: Tree) -> Tree:

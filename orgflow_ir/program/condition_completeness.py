@@ -44,10 +44,10 @@ def uncovered(trees: Sequence[Tree]) -> Values | None:
     return None
 
 
-def overlapping(one: Tree, two: Tree) -> Values | None:
+def overlapping(first: Tree, second: Tree) -> Values | None:
     """Values for which both conditions are true."""
-    for values in _assignments((one, two)):
-        if evaluate(one, values) and evaluate(two, values):
+    for values in _assignments((first, second)):
+        if evaluate(first, values) and evaluate(second, values):
             return values
     return None
 
@@ -69,10 +69,10 @@ def _assignments(trees: Sequence[Tree]) -> Iterator[Values]:
     domains: dict[Path, list[Any]] = {}
     for tree in trees:
         for path, value in _compared(tree):
-            found = domains.setdefault(path, [])
-            if value is not None and not any(v == value and type(v) is type(value) for v in found):
-                found.append(value)
-    spread = {path: _spread(found) for path, found in domains.items()}
+            domain = domains.setdefault(path, [])
+            if value is not None and not any(v == value and type(v) is type(value) for v in domain):
+                domain.append(value)
+    spread = {path: _spread(values) for path, values in domains.items()}
     combinations = itertools.product(*spread.values())
     for combination in itertools.islice(combinations, MAX_TRIES):
         yield dict(zip(spread, combination, strict=True))
@@ -84,10 +84,10 @@ def _compared(tree: Tree) -> Iterator[tuple[Path, Scalar]]:
         if isinstance(node, Variable):
             yield node.path, None
         elif isinstance(node, Comparison):
-            for one, two in ((node.left, node.right), (node.right, node.left)):
-                constant = _constant(two)
-                if isinstance(one, Variable) and constant is not None:
-                    yield one.path, constant
+            for variable, other in ((node.left, node.right), (node.right, node.left)):
+                constant = _constant(other)
+                if isinstance(variable, Variable) and constant is not None:
+                    yield variable.path, constant
 
 
 def _constant(tree: Tree) -> Scalar:

@@ -39,10 +39,10 @@ def value_in_groovy(tree: Tree, value: Callable[[Tree], Any]) -> float | None:
         tree: the expression.
         value: the numbers of its operands.
     """
-    found = _value(tree, value)
-    if found is None or isinstance(found, float):
-        return found
-    return int(found) if found == int(found) else float(found)
+    number = _value(tree, value)
+    if number is None or isinstance(number, float):
+        return number
+    return int(number) if number == int(number) else float(number)
 
 
 def _value(tree: Tree, value: Callable[[Tree], Any]) -> Decimal | float | int | None:
@@ -55,34 +55,42 @@ def _value(tree: Tree, value: Callable[[Tree], Any]) -> Decimal | float | int | 
         case Constant(float() as number):
             return Decimal(repr(number))
         case Call(methods.UNSURE, (operand,)):
-            found = value(operand)
-            return Decimal(repr(found)) if isinstance(found, float) else Decimal(found)
+            operand_value = value(operand)
+            return (
+                Decimal(repr(operand_value))
+                if isinstance(operand_value, float)
+                else Decimal(operand_value)
+            )
         case _:
-            found = value(tree)
-            return int(found) if isinstance(found, float) and found.is_integer() else found
+            operand_value = value(tree)
+            return (
+                int(operand_value)
+                if isinstance(operand_value, float) and operand_value.is_integer()
+                else operand_value
+            )
 
 
-def _computed(operator: str, one: Any, two: Any) -> Decimal | float | int | None:
-    if one is None or two is None:
+def _computed(operator: str, left: Any, right: Any) -> Decimal | float | int | None:
+    if left is None or right is None:
         return None
-    if operator == "/" and two == 0:
+    if operator == "/" and right == 0:
         return None
-    if isinstance(one, float) or isinstance(two, float):
-        near: float = _in_order(operator, float(one), float(two))
+    if isinstance(left, float) or isinstance(right, float):
+        near: float = _in_order(operator, float(left), float(right))
         return near
-    if isinstance(one, int) and isinstance(two, int) and operator != "/":
-        whole: int = _in_order(operator, one, two)
-        fits = _is_int(whole) if _is_int(one) and _is_int(two) else abs(whole) <= _MOST_SAFE
+    if isinstance(left, int) and isinstance(right, int) and operator != "/":
+        whole: int = _in_order(operator, left, right)
+        fits = _is_int(whole) if _is_int(left) and _is_int(right) else abs(whole) <= _MOST_SAFE
         return whole if fits else None
-    one, two = Decimal(one), Decimal(two)
+    left, right = Decimal(left), Decimal(right)
     match operator:
         case "+":
-            return _EXACT.add(one, two)
+            return _EXACT.add(left, right)
         case "-":
-            return _EXACT.subtract(one, two)
+            return _EXACT.subtract(left, right)
         case "*":
-            return _EXACT.multiply(one, two)
-    return _quotient(one, two)
+            return _EXACT.multiply(left, right)
+    return _quotient(left, right)
 
 
 def _is_int(number: int) -> bool:
@@ -90,31 +98,31 @@ def _is_int(number: int) -> bool:
     return -MOST_INT - 1 <= number <= MOST_INT
 
 
-def _in_order(operator: str, one: Any, two: Any) -> Any:
+def _in_order(operator: str, left: Any, right: Any) -> Any:
     match operator:
         case "+":
-            return one + two
+            return left + right
         case "-":
-            return one - two
+            return left - right
         case "*":
-            return one * two
-    return one / two
+            return left * right
+    return left / right
 
 
-def _quotient(one: Decimal, two: Decimal) -> Decimal:
+def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
     """The exact quotient, or one that is rounded (`BigDecimalMath.divideImpl` of Groovy)."""
-    digits = [len(number.as_tuple().digits) for number in (one, two)]
+    digits = [len(number.as_tuple().digits) for number in (dividend, divisor)]
     exact = Context(prec=digits[0] + 4 * digits[1], Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
     try:
-        return exact.divide(one, two)
+        return exact.divide(dividend, divisor)
     except Inexact:
         pass
     near = Context(max(digits) + MORE_DIGITS, ROUND_HALF_UP, MIN_EMIN, MAX_EMAX, traps=[])
-    found = near.divide(one, two)
-    places = max(_places(one), _places(two), PLACES)
-    if _places(found) <= places:
-        return found
-    return found.quantize(Decimal((0, (1,), -places)), ROUND_HALF_UP, _EXACT)
+    quotient = near.divide(dividend, divisor)
+    places = max(_places(dividend), _places(divisor), PLACES)
+    if _places(quotient) <= places:
+        return quotient
+    return quotient.quantize(Decimal((0, (1,), -places)), ROUND_HALF_UP, _EXACT)
 
 
 def _places(number: Decimal) -> int:

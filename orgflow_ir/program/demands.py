@@ -71,7 +71,10 @@ def _is_met(
     types: Callable[[Path], KnownType | None],
 ) -> bool:
     """Whether operands of known types meet a requirement, whatever their values are."""
-    known = [types(one.path) if isinstance(one, Variable) else kind_of(one) for one in operands]
+    known = [
+        types(operand.path) if isinstance(operand, Variable) else kind_of(operand)
+        for operand in operands
+    ]
     if requirement in requirements.MET_BY_ONE_TYPE:
         kinds = {"number" if kind == "whole" else kind for kind in known}
         return None not in kinds and len(kinds) == 1

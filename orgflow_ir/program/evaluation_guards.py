@@ -30,16 +30,16 @@ from orgflow_ir.program.syntax import (
 
 def null_tested(trees: Iterable[Tree]) -> frozenset[Path]:
     """Paths that some tree tests for null or empty."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for tree in trees:
         for node in nodes(tree):
             if isinstance(node, Empty):
-                found.update(variables(node))
+                paths.update(variables(node))
             if isinstance(node, Comparison) and Constant(None) in (node.left, node.right):
-                found.update(variables(node))
+                paths.update(variables(node))
             if isinstance(node, Exact):
-                found.update(path for path in node.paths if path[0] in node.tested)
-    return frozenset(found)
+                paths.update(path for path in node.paths if path[0] in node.tested)
+    return frozenset(paths)
 
 
 Guards = tuple[tuple[Tree, bool], ...]
@@ -64,35 +64,35 @@ def list_needs(
     Paths in `exempt`, and needs implied by earlier ones, are omitted. A missing property of an
     existing variable is null (Jakarta Expression Language 3.0, 1.6).
     """
-    found: list[Need] = []
+    needs: list[Need] = []
     before: Guards = ()
     known: dict[str, list[Guards]] = {}
 
     def add(guards: Guards, path: Path) -> None:
-        said = known.setdefault(path[0], [])
-        if path in exempt or is_implied(guards, said):
+        earlier = known.setdefault(path[0], [])
+        if path in exempt or is_implied(guards, earlier):
             return
-        said.append(guards)
-        if found and found[-1].guards == guards:
-            found[-1] = Need(guards, (*found[-1].names, path[0]))
+        earlier.append(guards)
+        if needs and needs[-1].guards == guards:
+            needs[-1] = Need(guards, (*needs[-1].names, path[0]))
         else:
-            found.append(Need(guards, (path[0],)))
+            needs.append(Need(guards, (path[0],)))
 
     for tree in trees:
         for guards, path in _list_reads(tree, before):
             add(guards, path)
         if in_turn:
             before = (*before, (tree, False))
-    first = [n for n in found if not n.guards]
+    first = [n for n in needs if not n.guards]
     always = tuple(name for need in first for name in need.names)
-    rest = tuple(n for n in found if n.guards)
+    rest = tuple(n for n in needs if n.guards)
     return (Need((), always), *rest) if always else rest
 
 
 def list_method_calls(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
     """Methods that conditions call on variables or with them, in evaluation order (`list_needs`),
     each with its guards: an engine may end with an error there."""
-    found: dict[tuple[Guards, Call], None] = {}
+    calls: dict[tuple[Guards, Call], None] = {}
     before: Guards = ()
     for tree in trees:
         for guards, node in walk_guarded(tree, before):
@@ -100,18 +100,18 @@ def list_method_calls(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Gu
                 continue
             checked = node.operands[:1] if node.method.checked == "receiver" else node.operands
             if any(isinstance(operand, Variable) for operand in checked):
-                found[guards, node] = None
+                calls[guards, node] = None
         if in_turn:
             before = (*before, (tree, False))
-    return tuple(found)
+    return tuple(calls)
 
 
 _MOST_ATOMS = 8
 
 
-def is_implied(guards: Guards, said: Iterable[Guards]) -> bool:
-    """Whether, where all of `guards` hold, all of some list in `said` do, by their logic alone."""
-    lists = list(said)
+def is_implied(guards: Guards, earlier: Iterable[Guards]) -> bool:
+    """Whether, where all of `guards` hold, all of some list in `earlier` do, by their logic alone."""
+    lists = list(earlier)
     if () in lists or guards in lists:
         return True
     atoms = list(

@@ -104,29 +104,29 @@ def _same_doubles(
         below, above = math.nextafter(below, -math.inf), math.nextafter(above, math.inf)
         tried += [below, above]
     limit, factor = Fraction(Decimal(repr(to))), Fraction(Decimal(repr(by)))
-    for one in tried:
-        value = Fraction(Decimal(repr(one)))
+    for double in tried:
+        value = Fraction(Decimal(repr(double)))
         exact = value * factor if sign == "*" else value / factor
-        rounded = one * by if sign == "*" else one / by
+        rounded = double * by if sign == "*" else double / by
         if _holds(operator, exact, limit) != _holds(operator, rounded, to):
             return False
     return True
 
 
-def _holds(operator: ComparisonOperator, one: Fraction | float, two: Fraction | float) -> bool:
+def _holds(operator: ComparisonOperator, left: Fraction | float, right: Fraction | float) -> bool:
     match operator:
         case "==":
-            return one == two
+            return left == right
         case "!=":
-            return one != two
+            return left != right
         case "<":
-            return one < two
+            return left < right
         case "<=":
-            return one <= two
+            return left <= right
         case ">":
-            return one > two
+            return left > right
         case ">=":
-            return one >= two
+            return left >= right
 
 
 _WHOLE_LIMIT = 10**15
@@ -160,17 +160,18 @@ def terms(tree: Comparison) -> tuple[_Term, ...] | None:
     """A comparison as the sum of products that is compared with 0: those of the left side, and
     those of the right side with another sign. `None` if it has another operation, a product whose
     digits decimals of FEEL round, or a sum that may be a text."""
-    found = _sum(tree.left), _sum(tree.right)
-    left, right = found
+    sums = _sum(tree.left), _sum(tree.right)
+    left, right = sums
     if left is None or right is None:
         return None
-    every = (*left, *((Constant(-1), *one) for one in right))
-    operands = [one for term in every for one in term]
+    every = (*left, *((Constant(-1), *term) for term in right))
+    operands = [factor for term in every for factor in term]
     known = all(
-        isinstance(one, Constant) or (isinstance(one, Variable) and one.type is not None)
-        for one in operands
+        isinstance(operand, Constant)
+        or (isinstance(operand, Variable) and operand.type is not None)
+        for operand in operands
     )
-    numbers = any(_number(one) is not None for one in (tree.left, tree.right))
+    numbers = any(_number(side) is not None for side in (tree.left, tree.right))
     if not known and (not numbers or (tree.operator == "!=" and _adds_variables(tree))):
         return None
     return tuple(map(_product, every)) if all(map(_is_short, every)) else None
@@ -195,9 +196,9 @@ def _sum(tree: Tree) -> tuple[_Term, ...] | None:
             case "+":
                 return (*left, *right)
             case "-":
-                return (*left, *((Constant(-1), *one) for one in right))
+                return (*left, *((Constant(-1), *term) for term in right))
             case "*":
-                return tuple((*one, *two) for one in left for two in right)
+                return tuple((*first, *second) for first in left for second in right)
         return None
     if isinstance(tree, Variable) and not any(step.lstrip("-").isdigit() for step in tree.path):
         return ((tree,),)
@@ -207,23 +208,23 @@ def _sum(tree: Tree) -> tuple[_Term, ...] | None:
 
 def _product(term: _Term) -> _Term:
     """A product with its signs in one factor."""
-    signs = [one for one in term if one == Constant(-1)]
-    others = tuple(one for one in term if one != Constant(-1))
+    signs = [factor for factor in term if factor == Constant(-1)]
+    others = tuple(factor for factor in term if factor != Constant(-1))
     if len(signs) % 2 == 0:
         return others or (Constant(1),)
-    number = next((one for one in others if isinstance(one, Constant)), None)
+    number = next((factor for factor in others if isinstance(factor, Constant)), None)
     if number is None:
         return (Constant(-1), *others)
     assert isinstance(number.value, int | float)
     negative = Constant(-number.value)
-    return tuple(negative if one is number else one for one in others)
+    return tuple(negative if factor is number else factor for factor in others)
 
 
 def _is_short(term: _Term) -> bool:
-    return sum(one != Constant(-1) for one in term) <= 2
+    return sum(factor != Constant(-1) for factor in term) <= 2
 
 
 def sign_of(products: Sequence[Sequence[int | float]]) -> int:
     """The sign of a sum of products of decimal numbers, computed without rounding."""
-    total = sum(math.prod(Fraction(Decimal(repr(n))) for n in one) for one in products)
+    total = sum(math.prod(Fraction(Decimal(repr(n))) for n in product) for product in products)
     return (total > 0) - (total < 0)

@@ -77,11 +77,11 @@ def _find_free(part: Part, bound: frozenset[str]) -> Iterator[VariablePath]:
             if name not in bound and name != INPUT:
                 yield (name,)
         case Path(base, name):
-            found = list(_find_free(base, bound))
-            if len(found) == 1 and _is_path(base):
-                yield (*found[0], name)
+            paths = list(_find_free(base, bound))
+            if len(paths) == 1 and _is_path(base):
+                yield (*paths[0], name)
             else:
-                yield from found
+                yield from paths
         case FunctionCall(function, arguments, _):
             if not (isinstance(function, Variable) and function.name in SIGNATURES):
                 yield from _find_free(function, bound)
@@ -91,11 +91,11 @@ def _find_free(part: Part, bound: frozenset[str]) -> Iterator[VariablePath]:
             yield from _find_free(base, bound)
             yield from _find_free(condition, bound | {"item"})
         case For(iterators, body) | Quantified(_, iterators, body):
-            for one in iterators:
-                yield from _find_free(one.domain, bound)
-                if one.end is not None:
-                    yield from _find_free(one.end, bound)
-                bound |= {one.name}
+            for iteration in iterators:
+                yield from _find_free(iteration.domain, bound)
+                if iteration.end is not None:
+                    yield from _find_free(iteration.end, bound)
+                bound |= {iteration.name}
             yield from _find_free(body, bound | {"partial"} if isinstance(part, For) else bound)
         case FunctionDefinition(parameters, body, _):
             yield from _find_free(body, bound | {p.name for p in parameters})

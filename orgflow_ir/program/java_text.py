@@ -29,10 +29,10 @@ def java_text(value: Any, double: bool = False, *, null: str = "") -> str:
     if isinstance(value, int | float):
         return _number(value, double)
     if isinstance(value, dict):
-        pairs = (f"{key}={java_text(one, null='null')}" for key, one in value.items())
+        pairs = (f"{key}={java_text(element, null='null')}" for key, element in value.items())
         return _listed("{", pairs, "}")
     if isinstance(value, list | tuple):
-        return _listed("[", (java_text(one, null="null") for one in value), "]")
+        return _listed("[", (java_text(element, null="null") for element in value), "]")
     return str(value)
 
 

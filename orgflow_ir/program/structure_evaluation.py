@@ -168,11 +168,11 @@ def unary_tests(tests: UnaryTests, value: Value, scope: Scope) -> bool | None:
     inner = Scope({INPUT: value}, scope)
     result: bool | None = False
     for test in tests.tests:
-        found = _evaluate_test(test, value, inner)
-        if found is True:
+        truth = _evaluate_test(test, value, inner)
+        if truth is True:
             result = True
             break
-        if found is None:
+        if truth is None:
             result = None
     return (None if result is None else not result) if tests.negated else result
 
@@ -226,8 +226,12 @@ def member(value: Value, name: str) -> Value:
         return value.get(name)
     if isinstance(value, tuple):
         return tuple(member(element, name) for element in value)
-    found = _read_property(value, name)
-    return Decimal(found) if isinstance(found, int) and not isinstance(found, bool) else found
+    property_value = _read_property(value, name)
+    return (
+        Decimal(property_value)
+        if isinstance(property_value, int) and not isinstance(property_value, bool)
+        else property_value
+    )
 
 
 def _read_property(value: Value, name: str) -> Value:
@@ -249,8 +253,8 @@ def _read_property(value: Value, name: str) -> Value:
             if name == "time offset":
                 offset = calendar.offset_at(value)
                 return None if offset is None else Days(offset * NANOS)
-            found = _read_property(date, name)
-            return _read_property(time, name) if found is None else found
+            of_date = _read_property(date, name)
+            return _read_property(time, name) if of_date is None else of_date
         case Months(count):
             sign = -1 if count < 0 else 1
             return {"years": sign * (abs(count) // 12), "months": sign * (abs(count) % 12)}.get(
@@ -277,12 +281,12 @@ def _filter_elements(base: Value, condition: Tree, scope: Scope) -> Value:
     index = scope.value(condition)
     if isinstance(index, Decimal):
         return element_at(elements, index)
-    found = []
+    selected = []
     for element in elements:
         values = {"item": element, **element} if isinstance(element, dict) else {"item": element}
         if Scope(values, scope).value(condition) is True:
-            found.append(element)
-    return tuple(found)
+            selected.append(element)
+    return tuple(selected)
 
 
 def element_at(elements: Sequence[Value], index: Decimal) -> Value:
@@ -317,8 +321,8 @@ def _compute_quantified(
     for inner in _list_turns(iterations, scope) or (None,):
         if inner is None:
             return None
-        found = inner.value(condition)
-        result = disjoin_truths(result, found) if some else conjoin_truths(result, found)
+        truth = inner.value(condition)
+        result = disjoin_truths(result, truth) if some else conjoin_truths(result, truth)
         if result is some:
             return some
     return result
@@ -340,32 +344,32 @@ def _list_turns(iterations: Sequence[Iteration], scope: Scope) -> Iterator[Scope
 
 
 def _find_domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
-    found = scope.value(iteration.domain)
+    domain = scope.value(iteration.domain)
     if iteration.end is not None:
-        return steps(found, scope.value(iteration.end))
-    if isinstance(found, Range):
-        if compare_values("<=", found.low, found.high) is not True:
+        return steps(domain, scope.value(iteration.end))
+    if isinstance(domain, Range):
+        if compare_values("<=", domain.low, domain.high) is not True:
             return None
-        elements = steps(found.low, found.high)
+        elements = steps(domain.low, domain.high)
         if elements is None:
             return None
-        return elements[not found.low_included : len(elements) - (not found.high_included)]
-    if isinstance(found, tuple):
-        return found
-    return None if found is None else (found,)
+        return elements[not domain.low_included : len(elements) - (not domain.high_included)]
+    if isinstance(domain, tuple):
+        return domain
+    return None if domain is None else (domain,)
 
 
 def steps(low: Value, high: Value) -> Sequence[Value] | None:
     """Numbers or days from one bound to the other, ascending or descending; null for other
     values."""
     match low, high:
-        case Decimal(), Decimal():
+        case [Decimal(), Decimal()]:
             distance = numbers.computed("-", high, low)
             step: Decimal | int = 1 if low <= high else -1
             count = 0 if distance is None else int(distance.copy_abs()) + 1
             _check_bound(count)
             return [numbers.CONTEXT.add(low, Decimal(step * at)) for at in range(count)]
-        case Date(), Date():
+        case [Date(), Date()]:
             first, last = calendar.day_number(low), calendar.day_number(high)
             _check_bound(abs(last - first))
             step = 1 if first <= last else -1
@@ -420,15 +424,15 @@ _BUILTINS: dict[str, Function] = {}
 
 def builtin(name: str) -> Function:
     """A built-in function as a value."""
-    found = _BUILTINS.get(name)
-    if found is None:
+    function = _BUILTINS.get(name)
+    if function is None:
         signatures = SIGNATURES[name]
 
         def call(given: Sequence[Value], names: Sequence[str] | None) -> Value:
             return _call_builtin(signatures, given, names)
 
-        found = _BUILTINS[name] = Function(None, call)
-    return found
+        function = _BUILTINS[name] = Function(None, call)
+    return function
 
 
 def _call_builtin(
@@ -556,25 +560,25 @@ def _convert_input(value: Value, type_: str) -> Value:
     match type_, value:
         case ("", _) | (_, None) | ("string", str()) | ("boolean", bool()):
             return value
-        case "string", bool():
+        case ["string", bool()]:
             return "true" if value else "false"
-        case "string", Decimal():
+        case ["string", Decimal()]:
             written = numbers.plain(value)
             if _AS_JAVA.fullmatch(written):
                 return written
-        case "boolean", str():
+        case ["boolean", str()]:
             return text.lower() == "true"
-        case "date", Date():
+        case ["date", Date()]:
             return DateTime(value, Time(0, 0, 0))
-        case "date", str() | DateTime():
+        case ["date", str() | DateTime()]:
             moment = calendar.parse_date_time(value) if isinstance(value, str) else value
             if isinstance(moment, DateTime) and moment.time.zone is None:
                 return moment
-        case "double", str() if _DECIMAL.fullmatch(text):
+        case ["double", str()] if _DECIMAL.fullmatch(text):
             return Decimal(text)
         case (("integer" | "long"), str()) if _INTEGER.fullmatch(text):
             return _check_whole(Decimal(text), type_)
-        case "double", Decimal():
+        case ["double", Decimal()]:
             return value
         case (("integer" | "long"), Decimal()):
             return _check_whole(value, type_)
@@ -602,7 +606,8 @@ def _matches_rule(rule: TableRule, given: Sequence[Value], scope: Scope) -> bool
 def _find_rank(value: Value, order: Sequence[Value]) -> int:
     """The place of a value among priorities; behind all of them where it is none."""
     return next(
-        (at for at, found in enumerate(order) if equal_values(value, found) is True), len(order)
+        (at for at, priority in enumerate(order) if equal_values(value, priority) is True),
+        len(order),
     )
 
 
@@ -621,9 +626,9 @@ def _compute_default(table: DecisionTable, scope: Scope) -> Value:
     if any(stated):
         if table.engine == "camunda8":
             return _make_row(table, defaults) if all(stated) else _list_stated(table, defaults)
-        found = _make_row(table, defaults)
+        row = _make_row(table, defaults)
         lists = table.hit_policy in ("COLLECT", "RULE ORDER", "OUTPUT ORDER")
-        return (found,) if lists and table.aggregation is None else found
+        return (row,) if lists and table.aggregation is None else row
     if table.aggregation == "COUNT" and table.engine in (None, "camunda7"):
         return Decimal(0)
     return None
@@ -631,23 +636,23 @@ def _compute_default(table: DecisionTable, scope: Scope) -> Value:
 
 def _list_stated(table: DecisionTable, defaults: Sequence[Value]) -> Value:
     """The default outputs that a table states: a single one is the value itself."""
-    found = {
+    stated = {
         column.name: value
         for column, value in zip(table.outputs, defaults, strict=True)
         if column.default is not None
     }
-    return next(iter(found.values())) if len(found) == 1 else found
+    return next(iter(stated.values())) if len(stated) == 1 else stated
 
 
 def _sum_in_java(results: Sequence[Value], *, ordered: bool) -> Value:
     """The sum of numbers of which those with a fraction are doubles, added in the order of the
     rules if it is `ordered`. Raises `Unsupported` if another order has another sum."""
-    found = [one for one in results if isinstance(one, Decimal)]
-    if len(found) < len(results):
+    addends = [result for result in results if isinstance(result, Decimal)]
+    if len(addends) < len(results):
         return None
-    if all(one == one.to_integral_value() for one in found):
-        return Decimal(sum(found))
-    doubles = [float(one) for one in found]
+    if all(addend == addend.to_integral_value() for addend in addends):
+        return Decimal(sum(addends))
+    doubles = [float(addend) for addend in addends]
     orders = [doubles] if ordered else [doubles, sorted(doubles), sorted(doubles, reverse=True)]
     sums = {float(sum(order)) for order in orders}
     if len(sums) > 1:

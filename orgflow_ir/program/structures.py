@@ -252,7 +252,7 @@ def with_children(part: _N, change: Callable[[Node], Node]) -> _N:
     for name in part.__match_args__:
         value = getattr(part, name)
         if isinstance(value, tuple) and name != "span":
-            value = tuple(change(one) if isinstance(one, Node) else one for one in value)
+            value = tuple(change(child) if isinstance(child, Node) else child for child in value)
         elif isinstance(value, Node):
             value = change(value)
         changed[name] = value

@@ -100,9 +100,9 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
         return ""
     demanded = list_demands(decision, plan)
     strict = {
-        (one.guards, path[0])
-        for one in demanded
-        if rejects_undefined(one.requirement) and len(path := _path_of(one)) == 1
+        (demand.guards, path[0])
+        for demand in demanded
+        if rejects_undefined(demand.requirement) and len(path := _path_of(demand)) == 1
     }
     tests = []
     left = set()
@@ -116,10 +116,10 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
         where(guards, unfit_call(call, on_item), on_item)
         for guards, call in list_asked_methods(decision)
     ]
-    for one in demanded:
-        path = _path_of(one)
-        test = unfit(one, on_item, strict=len(path) == 1 and (one.guards, path[0]) in left)
-        tests.append(where(one.guards, test, on_item))
+    for demand in demanded:
+        path = _path_of(demand)
+        test = unfit(demand, on_item, strict=len(path) == 1 and (demand.guards, path[0]) in left)
+        tests.append(where(demand.guards, test, on_item))
     return " || ".join(tests)
 
 
@@ -190,8 +190,8 @@ def unset_messages(decision: Decision, plan: ScopePlan) -> list[tuple[str, str]]
         result.append((f"{on_item((name,))} === undefined", text))
     for _, call in list_asked_methods(decision):
         result.append((unfit_call(call, on_item), unfit_call_text(call, label)))
-    for one in list_demands(decision, plan):
-        result.append((unfit(one, on_item), unfit_text(one, label)))
+    for demand in list_demands(decision, plan):
+        result.append((unfit(demand, on_item), unfit_text(demand, label)))
     return result
 
 

@@ -41,14 +41,16 @@ def print_read_escalations(action: ReadEscalations, key: NodeKey, plan: ScopePla
 
 def print_thrown(thrown: Iterable[Thrown], seed: str, plan: ScopePlan) -> Printed:
     """The node that returns escalations."""
-    code = make_expression(f"[{', '.join(_thrown_code(one, plan) for one in thrown)}]")
+    code = make_expression(
+        f"[{', '.join(_thrown_code(escalation, plan) for escalation in thrown)}]"
+    )
     return Printed("set", set_.assign_parameters([(THROWN, code, "array")], seed))
 
 
 def _threw_code(call: str, events: Iterable[CaughtEscalation]) -> str:
     """JavaScript: whether a call returned that something was thrown that one of the events
     catches."""
-    ids = list(dict.fromkeys(one.event.id for caught in events for one in caught.leaving))
+    ids = list(dict.fromkeys(event.event.id for caught in events for event in caught.leaving))
     returned = f"($({quote_node(call)}).first().json.{THROWN} ?? [])"
     return f"{returned}.some((one) => {json.dumps(ids)}.includes(one))"
 

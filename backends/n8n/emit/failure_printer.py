@@ -90,9 +90,9 @@ def _fields_of(event: Event) -> Iterator[tuple[str, str]]:
     """The fields of the node of a boundary event, and code for them: the failure, and the variables
     for its parts."""
     yield LAST_ERROR, _MESSAGE
-    for one in event.binding.outputs if event.binding is not None else ():
-        if one.language == "variable" and one.text in _PARTS:
-            yield one.name, _PARTS[one.text]
+    for parameter in event.binding.outputs if event.binding is not None else ():
+        if parameter.language == "variable" and parameter.text in _PARTS:
+            yield parameter.name, _PARTS[parameter.text]
 
 
 def _known_codes(host: str, plan: ScopePlan) -> list[str]:
@@ -100,16 +100,16 @@ def _known_codes(host: str, plan: ScopePlan) -> list[str]:
     work throws, and the word that stands for any."""
 
     work = plan.work.get(host)
-    found = [entry.code for entry in plan.scope.model.catalog.errors if entry.code]
+    codes = [entry.code for entry in plan.scope.model.catalog.errors if entry.code]
     call = plan.graph.nodes[host]
     if isinstance(call, CallActivity):
-        found += _codes_called(call, plan)
+        codes += _codes_called(call, plan)
         # Stop nodes of the called process write these of errors without a code.
         entries = plan.scope.model.catalog.errors
-        found += [_message_start(entry.id, plan) for entry in entries if not entry.code]
-        found.append(NO_CODE)
-    found += thrown_codes(work.statements) if work is not None else ()
-    return list(dict.fromkeys((*found, THROWN)))
+        codes += [_message_start(entry.id, plan) for entry in entries if not entry.code]
+        codes.append(NO_CODE)
+    codes += thrown_codes(work.statements) if work is not None else ()
+    return list(dict.fromkeys((*codes, THROWN)))
 
 
 def _codes_called(call: CallActivity, plan: ScopePlan) -> Iterator[str]:

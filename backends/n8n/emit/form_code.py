@@ -105,8 +105,8 @@ def shown_text_code(field: FormField) -> str:
 
 
 def _labels_code(field: FormField) -> str:
-    ways = (f"v === {js_string(o.value)} ? {js_string(o.label)}" for o in field.options)
-    return " : ".join(ways)
+    choices = (f"v === {js_string(o.value)} ? {js_string(o.label)}" for o in field.options)
+    return " : ".join(choices)
 
 
 def _value_code(field: FormField) -> str:
@@ -120,8 +120,10 @@ def _value_code(field: FormField) -> str:
         case "choice" if all(o.value == o.label for o in field.options):
             return f"[{texts}].includes(v) ? v : undefined"
         case "choice":
-            ways = (f"v === {js_string(o.label)} ? {js_string(o.value)} : " for o in field.options)
-            return "".join(ways) + "undefined"
+            choices = (
+                f"v === {js_string(o.label)} ? {js_string(o.value)} : " for o in field.options
+            )
+            return "".join(choices) + "undefined"
         case "choices":
             none = f"{_BLANK} ? [] : undefined" if field.ticked else "undefined"
             values = ", ".join(f"[{js_string(o.label)}, {js_string(o.value)}]"
@@ -219,11 +221,11 @@ def _object(values: list[tuple[tuple[str, ...], str]], was: str) -> str:
             entries.append(f"{property_name(name)}: {parts[0][1]}")
             continue
         before = property_of(f"({was} ?? {{}})", name)
-        made = _object([one for one in parts if one[0]], before)
+        inner = _object([part for part in parts if part[0]], before)
         entries.append(
             f"{property_name(name)}: ((made, was) => made.length === 0 ? undefined : "
             "({ ...was, ...Object.fromEntries(made) }))"
-            f"(Object.entries({made}).filter((one) => one[1] !== undefined), {before})"
+            f"(Object.entries({inner}).filter((one) => one[1] !== undefined), {before})"
         )
     return "{ " + ",\n ".join(entries) + " }"
 

@@ -169,7 +169,7 @@ def _exits(
     choices: Collection[_Number],
 ) -> set[_Number]:
     """Branches of decisions that a long wire leads out of."""
-    found: set[_Number] = set()
+    exits: set[_Number] = set()
     left = _MOST_CLIMBS * len(layer)
     for source, targets in forward.items():
         for target in targets:
@@ -178,9 +178,9 @@ def _exits(
             node, end = source, idom[target]
             while node != end and left:
                 if idom[node] in choices:
-                    found.add(node)
+                    exits.add(node)
                 node, left = idom[node], left - 1
-    return found
+    return exits
 
 
 def _pack(drawing: _Drawing) -> None:

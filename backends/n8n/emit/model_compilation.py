@@ -54,19 +54,22 @@ def build_processes(
     if any(plan.named_work for process in planned for plan in process.scopes):
         every += _plan_named_work(model, planned, ctx)
     every += more
-    scopes = {one.process.id: build_process(one, digest, ctx).scopes for one in every}
+    scopes = {
+        process_plan.process.id: build_process(process_plan, digest, ctx).scopes
+        for process_plan in every
+    }
     return [
         CompiledProcess(
-            one.process,
-            scopes[one.process.id],
+            process_plan.process,
+            scopes[process_plan.process.id],
             tuple(
                 scope
-                for callee in called_from(one.process, model)
+                for callee in called_from(process_plan.process, model)
                 for scope in scopes.get(callee.id, ())
             ),
-            one.digest,
+            process_plan.digest,
         )
-        for one in every
+        for process_plan in every
     ]
 
 

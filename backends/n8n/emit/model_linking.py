@@ -41,15 +41,17 @@ def link_files(models: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tup
 
 
 def link_named_work(
-    made: Sequence[list[CompiledProcess]], ctx: PassContext
+    outputs: Sequence[list[CompiledProcess]], ctx: PassContext
 ) -> list[CompiledProcess]:
     """One workflow for each name that several models use, with the contract of all callers; it is
     in the output of the first of these models, and removed from the others. The regenerated
     outputs."""
-    callers = [uses(scope.plan for one in model for scope in one.scopes) for model in made]
+    callers = [
+        uses(scope.plan for compiled in model for scope in compiled.scopes) for model in outputs
+    ]
     models: dict[str, list[int]] = {}
-    for at, found in enumerate(callers):
-        for work in found:
+    for at, uses_of_model in enumerate(callers):
+        for work in uses_of_model:
             if work.shared:
                 models.setdefault(work.key, []).append(at)
     remade = []
@@ -63,9 +65,11 @@ def link_named_work(
         report_conflicts(work, called, ctx, known)
         scope = called[0].plan.scope
         added = work.scope(scope.model, scope.process, contract(called))
-        one = build_process(plan_added_process(added, ctx), "", ctx)
+        shared_process = build_process(plan_added_process(added, ctx), "", ctx)
         for number, at in enumerate(places):
-            index = next(i for i, p in enumerate(made[at]) if p.process.id == one.process.id)
-            made[at][index : index + 1] = [one] if number == 0 else []
-        remade.append(one)
+            index = next(
+                i for i, p in enumerate(outputs[at]) if p.process.id == shared_process.process.id
+            )
+            outputs[at][index : index + 1] = [shared_process] if number == 0 else []
+        remade.append(shared_process)
     return remade

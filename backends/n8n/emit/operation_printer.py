@@ -33,9 +33,9 @@ def literal_value(value: Any) -> Any:
     if isinstance(value, str):
         return f"={{{{ {js_string(value)} }}}}" if value.startswith("=") else value
     if isinstance(value, list):
-        return [literal_value(one) for one in value]
+        return [literal_value(member) for member in value]
     if isinstance(value, dict):
-        return {name: literal_value(one) for name, one in value.items()}
+        return {name: literal_value(member) for name, member in value.items()}
     return value
 
 

@@ -137,8 +137,8 @@ def _written(media: str) -> str:
 
 
 def _pairs(
-    one: str,
-    many: str,
+    singular: str,
+    plural_name: str,
     pairs: list[tuple[str, str]],
     whole: Tree | None,
     trees: tuple[tuple[str, Tree], ...],
@@ -146,15 +146,15 @@ def _pairs(
 ) -> dict[str, Any]:
     """Parameters that send headers or a query. `whole` is an object of all, which `pairs` go
     over."""
-    big = one.capitalize()
+    big = singular.capitalize()
     if whole is not None:
         given = [f"{js_string(KEY_HEADER)}: {key}"] if key else []
-        given.append(f"...{_field((many,))}")
+        given.append(f"...{_field((plural_name,))}")
         for name, tree in trees:
             constant = isinstance(tree, Constant) and isinstance(tree.value, str)
-            code = js_string(str(tree.value)) if constant else _field((f"{many}Given", name))  # type: ignore[union-attr]
+            code = js_string(str(tree.value)) if constant else _field((f"{plural_name}Given", name))  # type: ignore[union-attr]
             given.append(f"{js_string(name)}: {code}")
-        plural = "Headers" if one == "header" else "Query"
+        plural = "Headers" if singular == "header" else "Query"
         return {
             f"send{plural}": True,
             f"specify{plural}": "json",
@@ -165,8 +165,8 @@ def _pairs(
         rows.append({"name": KEY_HEADER, "value": f"={{{{ {key} }}}}"})
     if not rows:
         return {}
-    switch = "sendHeaders" if one == "header" else f"send{big}"
-    return {switch: True, f"{one}Parameters": {"parameters": rows}}
+    switch = "sendHeaders" if singular == "header" else f"send{big}"
+    return {switch: True, f"{singular}Parameters": {"parameters": rows}}
 
 
 # -- mails -----------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def _address(field: str, tree: Tree, name_field: str, name: Tree | None, code: s
         quoted = str(name.value).replace("\\", "\\\\").replace('"', '\\"')
         return _literal(f'"{quoted}" <{tree.value}>')
     parts = [
-        js_string(str(one.value)) if isinstance(one, Constant) else form.format(_field(where))
-        for one, where, form in ((name, (name_field,), "{}"), (tree, (field,), code))
+        js_string(str(text.value)) if isinstance(text, Constant) else form.format(_field(where))
+        for text, where, form in ((name, (name_field,), "{}"), (tree, (field,), code))
     ]
     return f"={{{{ JSON.stringify(String({parts[0]})) + ' <' + {parts[1]} + '>' }}}}"
 

@@ -45,7 +45,7 @@ class _Place(NamedTuple):
 
 
 def compile_together(
-    made: Sequence[Compiled],
+    models: Sequence[Compiled],
     ctx: PassContext,
     others: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[list[Compiled], Compiled]:
@@ -53,70 +53,70 @@ def compile_together(
     and the processes that were compiled again.
 
     Args:
-        made: the processes of each model.
+        models: the processes of each model.
         ctx: receives the findings.
         others: variables that further callers read, by the title of the workflow.
     """
-    shared = _called_by_others(made)
-    for key in _indistinct(shared, made):
-        _report(shared.pop(key), made, {}, ctx)
+    shared = _called_by_others(models)
+    for key in _indistinct(shared, models):
+        _report(shared.pop(key), models, {}, ctx)
     while shared:
-        once = {key: _once(places, made, others) for key, places in shared.items()}
-        again = _again(made, shared, once)
+        once = {key: _once(places, models, others) for key, places in shared.items()}
+        again = _again(models, shared, once)
         different = [key for key, places in shared.items() if not _are_same(places, again)]
         if not different:
-            return _first_only(made, shared, again)
+            return _first_only(models, shared, again)
         for key in different:
-            _report(shared.pop(key), made, again, ctx)
-    return list(made), []
+            _report(shared.pop(key), models, again, ctx)
+    return list(models), []
 
 
-def _called_by_others(made: Sequence[Compiled]) -> dict[object, list[_Place]]:
+def _called_by_others(models: Sequence[Compiled]) -> dict[object, list[_Place]]:
     """The processes of other files, by where they are defined."""
-    found: dict[object, list[_Place]] = {}
-    for at, model in enumerate(made):
-        for one in model:
-            loc = one.process.loc
-            scope = one.root.plan.scope
+    places: dict[object, list[_Place]] = {}
+    for at, model in enumerate(models):
+        for compiled in model:
+            loc = compiled.process.loc
+            scope = compiled.root.plan.scope
             if (
                 loc is not None
                 and not scope.only_called
-                and is_taken_over(one.process, scope.model)
+                and is_taken_over(compiled.process, scope.model)
             ):
-                place = _Place(at, one.process.id)
-                found.setdefault((loc.file, loc.line, loc.column), []).append(place)
-    return found
+                place = _Place(at, compiled.process.id)
+                places.setdefault((loc.file, loc.line, loc.column), []).append(place)
+    return places
 
 
 def _indistinct(
-    shared: Mapping[object, list[_Place]], made: Sequence[Compiled]
+    shared: Mapping[object, list[_Place]], models: Sequence[Compiled]
 ) -> Iterator[object]:
     """Processes that would become the same workflow: files of one name in different folders have
     processes of one id and name."""
-    found: dict[str, list[object]] = {}
+    keys_by_seed: dict[str, list[object]] = {}
     for key, places in shared.items():
-        table = {places[0].id: _once(places, made)}
-        scope = replace(_at(places[0], made).root.plan.scope, together=table)
-        found.setdefault(scope.seed, []).append(key)
-    return (key for keys in found.values() if len(keys) > 1 for key in keys)
+        table = {places[0].id: _once(places, models)}
+        scope = replace(_at(places[0], models).root.plan.scope, together=table)
+        keys_by_seed.setdefault(scope.seed, []).append(key)
+    return (key for keys in keys_by_seed.values() if len(keys) > 1 for key in keys)
 
 
-def _at(place: _Place, made: Sequence[Compiled] | Mapping[int, Compiled]) -> CompiledProcess:
-    return next(one for one in made[place.at] if one.process.id == place.id)
+def _at(place: _Place, models: Sequence[Compiled] | Mapping[int, Compiled]) -> CompiledProcess:
+    return next(compiled for compiled in models[place.at] if compiled.process.id == place.id)
 
 
 def _once(
     places: Sequence[_Place],
-    made: Sequence[Compiled],
+    models: Sequence[Compiled],
     others: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Together:
     """What is common to all callers of a process."""
-    title = for_others(_at(places[0], made).process.name)
+    title = for_others(_at(places[0], models).process.name)
     names: set[str] = set(others.get(title[:MOST_NAME], ()))
     for place in places:
-        plan = _at(place, made).root.plan
+        plan = _at(place, models).root.plan
         names.update(handed_back(plan, _quiet(plan.ctx)))
-    loc = _at(places[0], made).process.loc
+    loc = _at(places[0], models).process.loc
     assert loc is not None
     # Where a model has the id already, the process got another one there.
     return Together(loc.file, loc.element or places[0].id, tuple(sorted(names)))
@@ -136,7 +136,7 @@ def _quiet(ctx: PassContext) -> PassContext:
 
 
 def _again(
-    made: Sequence[Compiled],
+    models: Sequence[Compiled],
     shared: Mapping[object, list[_Place]],
     once: Mapping[object, Together],
 ) -> dict[int, Compiled]:
@@ -145,26 +145,32 @@ def _again(
     for key, places in shared.items():
         for place in places:
             tables.setdefault(place.at, {})[place.id] = once[key]
-    found: dict[int, Compiled] = {}
+    recompiled: dict[int, Compiled] = {}
     for at, table in tables.items():
-        ctx = _quiet(made[at][0].root.plan.ctx)
-        own = [one for one in made[at] if not (one.root.plan.scope.only_called or _reports(one))]
-        processes = [
-            plan_process(one.root.plan.scope.model, one.process, ctx, table)._replace(
-                digest=one.digest
-            )
-            for one in own
+        ctx = _quiet(models[at][0].root.plan.ctx)
+        own = [
+            compiled
+            for compiled in models[at]
+            if not (compiled.root.plan.scope.only_called or _reports(compiled))
         ]
-        found[at] = build_processes(processes, ctx)
-    return found
+        processes = [
+            plan_process(compiled.root.plan.scope.model, compiled.process, ctx, table)._replace(
+                digest=compiled.digest
+            )
+            for compiled in own
+        ]
+        recompiled[at] = build_processes(processes, ctx)
+    return recompiled
 
 
-def _reports(one: CompiledProcess) -> bool:
-    return one.root.plan.scope.on_error
+def _reports(compiled: CompiledProcess) -> bool:
+    return compiled.root.plan.scope.on_error
 
 
-def _planned(one: CompiledProcess) -> PlannedProcess:
-    return PlannedProcess(one.process, tuple(scope.plan for scope in one.scopes), one.digest)
+def _planned(compiled: CompiledProcess) -> PlannedProcess:
+    return PlannedProcess(
+        compiled.process, tuple(scope.plan for scope in compiled.scopes), compiled.digest
+    )
 
 
 def _are_same(
@@ -173,13 +179,17 @@ def _are_same(
     """Whether a process became the same workflows in all models, `but_calls` whatever they call."""
     shapes = set()
     for place in places:
-        found = [workflow_shape(dump_json(one.workflow)) for one in _at(place, again).scopes]
-        shapes.add(tuple(re.sub(_CALL, "", one) if but_calls else one for one in found))
+        workflows = [
+            workflow_shape(dump_json(scope.workflow)) for scope in _at(place, again).scopes
+        ]
+        shapes.add(
+            tuple(re.sub(_CALL, "", workflow) if but_calls else workflow for workflow in workflows)
+        )
     return len(shapes) == 1
 
 
 def _first_only(
-    made: Sequence[Compiled],
+    models: Sequence[Compiled],
     shared: Mapping[object, list[_Place]],
     again: Mapping[int, Compiled],
 ) -> tuple[list[Compiled], Compiled]:
@@ -187,19 +197,23 @@ def _first_only(
     gone = {place for places in shared.values() for place in places[1:]}
     result: list[Compiled] = []
     remade: Compiled = []
-    for at, model in enumerate(made):
+    for at, model in enumerate(models):
         if at not in again:
             result.append(model)
             continue
-        own = [one for one in again[at] if not (one.root.plan.scope.only_called or _reports(one))]
-        kept = [one for one in own if _Place(at, one.process.id) not in gone]
+        own = [
+            compiled
+            for compiled in again[at]
+            if not (compiled.root.plan.scope.only_called or _reports(compiled))
+        ]
+        kept = [compiled for compiled in own if _Place(at, compiled.process.id) not in gone]
         ctx = _quiet(model[0].root.plan.ctx)
         every = (
             again[at]
             if len(kept) == len(own)
-            else build_processes([_planned(one) for one in kept], ctx)
+            else build_processes([_planned(compiled) for compiled in kept], ctx)
         )
-        every += [one for one in model if _reports(one)]
+        every += [compiled for compiled in model if _reports(compiled)]
         result.append(every)
         remade += every
     return result, remade
@@ -207,15 +221,15 @@ def _first_only(
 
 def _report(
     places: Sequence[_Place],
-    made: Sequence[Compiled],
+    models: Sequence[Compiled],
     again: Mapping[int, Compiled],
     ctx: PassContext,
 ) -> None:
     """OF428: a process has to be compiled differently for its callers; `again` is empty if it
     cannot be distinguished from another one."""
-    process = _at(places[0], made).process
+    process = _at(places[0], models).process
     name = plain(process.name)
-    callers = [f"`{plain(made[place.at][0].root.plan.scope.title)}`" for place in places]
+    callers = [f"`{plain(models[place.at][0].root.plan.scope.title)}`" for place in places]
     why, what = (
         "it behaves differently when it is called by them",
         "let all callers catch the same events of the process",

@@ -350,5 +350,5 @@ def _maybe(owner: str, name: _Name) -> str:
 
 def _first_with(name: _Name, items: Iterable[str]) -> str:
     """JavaScript for a variable as the first of several items has it."""
-    found = f"[{', '.join(items)}].find((o) => {_read_name('o', name)} !== undefined)"
-    return _maybe(found, name)
+    code = f"[{', '.join(items)}].find((o) => {_read_name('o', name)} !== undefined)"
+    return _maybe(code, name)

@@ -374,22 +374,22 @@ class _Writer:
         lines = [
             *self.helpers.values(),
             *(
-                print_decision(one.decision, f"decision{at}")
-                for at, one in enumerate(self.decisions)
+                print_decision(decide.decision, f"decision{at}")
+                for at, decide in enumerate(self.decisions)
             ),
             *lines,
         ]
         if self.asked:
-            told = {name: self.unset(name) for name in self.asked}
-            shown = json.dumps(told, ensure_ascii=False, indent=2)
+            messages = {name: self.unset(name) for name in self.asked}
+            shown = json.dumps(messages, ensure_ascii=False, indent=2)
             lines.append(_NEED.format(unset=shown).rstrip())
         return "\n".join([*lines, *body, f"return [{{ json: {{ {', '.join(fields)} }} }}];", ""])
 
     def lines(
         self, statements: Iterable[Statement], known: frozenset[str], indent: str
     ) -> Iterator[str]:
-        for one in statements:
-            match one:
+        for statement in statements:
+            match statement:
                 case Assign(name, value, local, part):
                     yield from self.needs(value, known, indent)
                     code = self.held(name, value)
@@ -417,7 +417,7 @@ class _Writer:
                     yield from self.thrown(text, indent)
                 case Fail(message):
                     yield from self.needs(message, known, indent)
-                    if one.bpmn:
+                    if statement.bpmn:
                         yield from self.thrown(self.tree(message), indent)
                     else:
                         yield f"{indent}throw new Error({self.tree(message)});"
@@ -464,8 +464,8 @@ class _Writer:
                     yield f"{indent}{self.place(name, own=True)} = nextMoment({fields});"
                     known |= {name}
                 case Decide():
-                    yield from self.decide(one, known, indent)
-                    known |= frozenset(one.names) if one.always else frozenset()
+                    yield from self.decide(statement, known, indent)
+                    known |= frozenset(statement.names) if statement.always else frozenset()
 
     def thrown(self, message: str, indent: str) -> Iterator[str]:
         """Lines that throw an error of the process. n8n drops what a Code node that throws has
@@ -499,8 +499,8 @@ class _Writer:
         for guards_of, call in list_method_calls([tree], in_turn=False):
             if call.operation in _TESTED:
                 test = where(guards_of, unfit_call(call, self.variable), self.variable)
-                said = js_string(unfit_call_text(call))
-                yield f"{indent}if ({test}) throw new Error({said});"
+                message = js_string(unfit_call_text(call))
+                yield f"{indent}if ({test}) throw new Error({message});"
         for demand in demands([tree], in_turn=False):
             test = where(demand.guards, unfit(demand, self.variable), self.variable)
             yield f"{indent}if ({test}) throw new Error({js_string(unfit_text(demand))});"
@@ -523,7 +523,7 @@ class _Writer:
         fields = []
         for name, code in inside.items():
             if isinstance(code, dict):
-                pairs = ", ".join(f"{js_string(one)}: {text}" for one, text in code.items())
+                pairs = ", ".join(f"{js_string(key)}: {text}" for key, text in code.items())
                 code = f"{{ {pairs} }}"
             fields.append(f"{name}: {code}")
         if self.key:
@@ -563,43 +563,45 @@ class _Writer:
 
     # -- decisions -----------------------------------------------------------------------------
 
-    def decide(self, one: Decide, known: frozenset[str], indent: str) -> Iterator[str]:
-        decision = one.decision
+    def decide(self, step: Decide, known: frozenset[str], indent: str) -> Iterator[str]:
+        decision = step.decision
         asked = [n for n in decision.variables if n not in known and n not in decision.tested]
         if asked:
             yield f"{indent}{self.need(asked)}"
         at = len(self.decisions)
-        self.decisions.append(one)
+        self.decisions.append(step)
         given = ", ".join(f"{_key(n)}: {self.variable((n,))}" for n in decision.variables)
-        found = f"decision{at}({{ {given} }})" if given else f"decision{at}({{}})"
-        if one.local:
-            self.locals.update(one.names)
-        place = self.place(one.result, own=one.local)
+        call = f"decision{at}({{ {given} }})" if given else f"decision{at}({{}})"
+        if step.local:
+            self.locals.update(step.names)
+        place = self.place(step.result, own=step.local)
         single = _key(decision.outputs[0] or decision.name) if len(decision.outputs) == 1 else ""
-        if one.spread:
-            yield f"{indent}const hit{at} = {found};"
+        if step.spread:
+            yield f"{indent}const hit{at} = {call};"
             for name in decision.outputs:
                 value = f"hit{at}" if single else f"hit{at}[{js_string(name)}]"
-                target = self.place(name, own=one.local)
+                target = self.place(name, own=step.local)
                 yield f"{indent}if (hit{at} !== null) {target} = {value};"
             return
-        if one.mapping == "value" or (one.mapping == "singleEntry" and decision.hits != "several"):
-            yield f"{indent}{place} = {found};"
+        if step.mapping == "value" or (
+            step.mapping == "singleEntry" and decision.hits != "several"
+        ):
+            yield f"{indent}{place} = {call};"
             return
         hits = f"hits{at}"
         rows = (
-            f"{found} ?? []"
+            f"{call} ?? []"
             if decision.hits == "several"
-            else f"[{found}].filter((hit) => hit !== null)"
+            else f"[{call}].filter((hit) => hit !== null)"
         )
         yield f"{indent}const {hits} = {rows};"
-        if one.mapping in ("singleEntry", "singleResult"):
-            said = js_string(
+        if step.mapping in ("singleEntry", "singleResult"):
+            message = js_string(
                 f"The decision “{decision.name}” has several results, but one is expected."
             )
-            yield f"{indent}if ({hits}.length > 1) throw new Error({said});"
+            yield f"{indent}if ({hits}.length > 1) throw new Error({message});"
         named = f"{{ {single}: hit }}" if single else "hit"
-        match one.mapping:
+        match step.mapping:
             case "collectEntries":
                 value = hits
             case "singleEntry":

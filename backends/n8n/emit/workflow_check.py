@@ -88,10 +88,10 @@ class _Graph:
     wires: list[_Wire] = field(default_factory=list)
 
     def targets(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        targets: dict[str, list[str]] = {}
         for source, _, _, target, _ in self.wires:
-            found.setdefault(source, []).append(target)
-        return found
+            targets.setdefault(source, []).append(target)
+        return targets
 
 
 def check_workflow(
@@ -105,23 +105,23 @@ def check_workflow(
     `schema_check.check_schemas` checks structure and parameters. `filled` are names of nodes whose
     types are those of the user's n8n."""
     require_known(version)
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if not isinstance(workflow, Mapping):
         return ()
     graph = _read(workflow)
     if form == "api":
-        found += _check_api_keys(workflow, version)
-    found += _check_names(graph)
+        problems += _check_api_keys(workflow, version)
+    problems += _check_names(graph)
     for node in graph.nodes:
         if node.name not in filled:
-            found += _check_node(node, version)
-    found += _check_wires(graph)
-    found += _check_reach(graph)
+            problems += _check_node(node, version)
+    problems += _check_wires(graph)
+    problems += _check_reach(graph)
     for node in graph.nodes:
-        found += _check_expressions(node, graph)
-    found += _check_addresses(graph)
-    found += _check_timers(graph)
-    return tuple(found)
+        problems += _check_expressions(node, graph)
+    problems += _check_addresses(graph)
+    problems += _check_timers(graph)
+    return tuple(problems)
 
 
 def _read(workflow: Mapping[str, Any]) -> _Graph:
@@ -181,7 +181,7 @@ def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
         return
     wanted = type_versions(kind.name, version)
     if node.raw.get("typeVersion") not in wanted:
-        listed = ", ".join(f"{one:g}" for one in wanted)
+        listed = ", ".join(f"{type_version:g}" for type_version in wanted)
         message = f"n8n {version} does not support version {listed} of `{node.short}`"
         yield node.problem("type-version", f"`{node.name}`: {message}", "typeVersion")
         return
@@ -199,10 +199,10 @@ def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
 def _check_form_names(node: _Node) -> Iterator[Problem]:
     # A Wait's typeVersion is below 2.4, where n8n keys an answer by its label.
     fields = _inside(node.parameters, "formFields", "values")
-    for index, one in enumerate(fields if isinstance(fields, list) else ()):
-        if not isinstance(one, Mapping) or one.get("fieldType") == "hiddenField":
+    for index, form_field in enumerate(fields if isinstance(fields, list) else ()):
+        if not isinstance(form_field, Mapping) or form_field.get("fieldType") == "hiddenField":
             continue
-        if "fieldName" in one and one["fieldName"] != one.get("fieldLabel"):
+        if "fieldName" in form_field and form_field["fieldName"] != form_field.get("fieldLabel"):
             message = f"`{node.name}`: the answer is stored under the label, not under `fieldName`"
             keys = ("parameters", "formFields", "values", index, "fieldName")
             yield node.problem("form-field", message, *keys)
@@ -290,17 +290,17 @@ def _can_be_read(text: str, graph: _Graph) -> bool:
 
 def _expressions(parameters: Mapping[str, Any]) -> list[str]:
     """The texts in parameters that n8n evaluates, in any order."""
-    found: list[str] = []
+    expressions: list[str] = []
     waiting: list[Any] = [parameters]
     while waiting:
-        one = waiting.pop()
-        for item in one.values() if isinstance(one, dict) else one:
+        values = waiting.pop()
+        for item in values.values() if isinstance(values, dict) else values:
             if type(item) is str:
                 if item.startswith("="):
-                    found.append(item)
+                    expressions.append(item)
             elif isinstance(item, _WITH_ITEMS):
                 waiting.append(item)
-    return found
+    return expressions
 
 
 _WITH_ITEMS: Final = (dict, list)

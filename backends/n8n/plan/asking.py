@@ -66,8 +66,8 @@ ADDRESSED = ("assignee", "candidate_users")
 
 def find_fixed_address(about: About, inbox: str) -> str:
     """The addresses that the model has as they are, else the setting."""
-    found = (about.fixed.get(name, "").strip() for name in ADDRESSED)
-    return next((plain(t) for t in found if "@" in t and not t.startswith("=")), inbox)
+    addresses = (about.fixed.get(name, "").strip() for name in ADDRESSED)
+    return next((plain(t) for t in addresses if "@" in t and not t.startswith("=")), inbox)
 
 
 def find_computed_address(about: About | None) -> str:

@@ -73,7 +73,7 @@ def plan_returns(plan: ScopePlan) -> None:
         action = node.action
         thrown = tuple(Thrown(id, tuple(events)) for id, events in by_first.items())
         if node.role == "element" and _does_nothing(action):
-            here = tuple(one._replace(here=one.at == key) for one in thrown)
+            here = tuple(escalation._replace(here=escalation.at == key) for escalation in thrown)
             assert isinstance(action, PassOn | Placeholder)
             node.action = action._replace(returns=here)
             returning = node

@@ -105,19 +105,21 @@ def _showing(form: TaskForm, task: Node, known: frozenset[str]) -> TaskForm:
     those of `known` variables that a person may enter again, which a blank answer keeps. An input
     mapping gives fields another value."""
     if isinstance(task, Task) and task.binding is not None:
-        known -= {one.name for one in task.binding.inputs}
+        known -= {parameter.name for parameter in task.binding.inputs}
     again = [
-        one for one in form.fields if one.asked.source == "model" and one.asked.variable in known
+        field
+        for field in form.fields
+        if field.asked.source == "model" and field.asked.variable in known
     ]
     written = (
-        one.asked._replace(label=f"{one.asked.label} so far")
-        for one in again
-        if not one.is_filled and one.asked.type != "choices"
+        field.asked._replace(label=f"{field.asked.label} so far")
+        for field in again
+        if not field.is_filled and field.asked.type != "choices"
     )
     only = shown_fields(task) if isinstance(task, Task) else ()
     return form._replace(
         shown=make_form((*only, *written)).fields,
-        begins=frozenset(one.asked.variable for one in again if one.is_filled),
+        begins=frozenset(field.asked.variable for field in again if field.is_filled),
     )
 
 

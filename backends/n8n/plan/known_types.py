@@ -23,12 +23,12 @@ _TYPES: dict[AskedType, KnownType] = {
 def known_types(gateway: str, plan: ScopePlan) -> Callable[[Path], KnownType | None]:
     """A function for the type of a variable in the conditions of a gateway: that of the form fields
     that set it, if nothing else may set it on any path to the gateway after them."""
-    found: dict[Path, KnownType | None] = {}
+    types: dict[Path, KnownType | None] = {}
 
     def type_of(path: Path) -> KnownType | None:
-        if path not in found:
-            found[path] = _type_at(gateway, path, plan) if plan.forms else None
-        return found[path]
+        if path not in types:
+            types[path] = _type_at(gateway, path, plan) if plan.forms else None
+        return types[path]
 
     return type_of
 
@@ -66,7 +66,7 @@ def _by_page(start: str, plan: ScopePlan) -> bool:
 
 def _may_set(element: str, variable: str, plan: ScopePlan) -> bool:
     """Whether an element may set a variable, apart from its form."""
-    if any(one.element == element for one in plan.variables.declared.get(variable, ())):
+    if any(setter.element == element for setter in plan.variables.declared.get(variable, ())):
         return True
     computed = element in plan.forms or (element in plan.work and element not in plan.named_work)
     return brings_values(plan.graph.nodes[element]) and not computed
@@ -77,5 +77,5 @@ def _asked(element: str, path: Path, plan: ScopePlan) -> AskedField | None:
     form = plan.forms.get(element)
     if form is None or path[0] in form.sets or path[0] in form.inside:
         return None
-    fields = [one.asked for one in form.fields if one.asked.path == path]
+    fields = [field.asked for field in form.fields if field.asked.path == path]
     return fields[0] if len(fields) == 1 else None

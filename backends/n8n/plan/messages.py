@@ -54,7 +54,7 @@ def message_name(element: Task | Event, model: Model) -> str:
     """The name of the message or signal that an element sends, otherwise its own."""
     ref = element.message if isinstance(element, Task) else element.definitions[0].ref
     entries = (*model.catalog.messages, *model.catalog.signals)
-    entry = next((one for one in entries if one.id == ref), None)
+    entry = next((candidate for candidate in entries if candidate.id == ref), None)
     return plain(entry.name if entry is not None else "") or plain(element.caption)
 
 

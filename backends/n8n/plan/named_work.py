@@ -41,13 +41,13 @@ class Use(NamedTuple):
 
 def uses(scopes: Iterable[ScopePlan]) -> dict[NamedWork, list[Use]]:
     """The calls, in the order of the models."""
-    found: dict[str, list[Use]] = {}
+    uses_by_key: dict[str, list[Use]] = {}
     for plan in scopes:
         for element, work in plan.named_work.items():
             task = plan.graph.nodes[element]
             assert isinstance(task, Task)
-            found.setdefault(work.key, []).append(Use(plan, task, work))
-    return {called[0].work: called for called in found.values()}
+            uses_by_key.setdefault(work.key, []).append(Use(plan, task, work))
+    return {called[0].work: called for called in uses_by_key.values()}
 
 
 def contract(called: Iterable[Use]) -> str:
@@ -62,7 +62,10 @@ def contract(called: Iterable[Use]) -> str:
         lines += ["", f"Called by {_caller(use, several)}"]
         assert use.task.binding is not None
         if isinstance(use.task.binding, Http | Mail):  # nothing else has what they say
-            lines += [f"{one.label} {plain(one.text)}" for one in binding_statements(use.task)]
+            lines += [
+                f"{statement.label} {plain(statement.text)}"
+                for statement in binding_statements(use.task)
+            ]
         else:
             lines += _given(use.task.binding)
         for name, why in _read(use):
@@ -130,11 +133,11 @@ def _named(use: Use, several: bool) -> str:
 
 def conflicts(called: Iterable[Use]) -> Iterator[Conflict]:
     """Outputs that one workflow cannot give to all of its callers."""
-    found: dict[str, dict[str, list[Use]]] = {}
+    expectations: dict[str, dict[str, list[Use]]] = {}
     for use in called:
         for name, what in dict.fromkeys(_expected(use)):
-            found.setdefault(name, {}).setdefault(what, []).append(use)
-    for name, expected in found.items():
+            expectations.setdefault(name, {}).setdefault(what, []).append(use)
+    for name, expected in expectations.items():
         if len(expected) > 1:
             yield Conflict(name, tuple((what, tuple(uses)) for what, uses in expected.items()))
 
@@ -164,9 +167,9 @@ def _expected(use: Use) -> Iterator[tuple[str, str]]:
     assert use.task.binding is not None
     mapped = {parameter.variable for parameter in use.task.binding.outputs}
     read = {
-        (one.element, one.variable)
-        for one in plan.variables.reads
-        if one.by == "condition" and task in _setting(plan, one)
+        (access.element, access.variable)
+        for access in plan.variables.reads
+        if access.by == "condition" and task in _setting(plan, access)
     }
     for gateway, decision in plan.decisions.items():
         for field in typed_variables(b.tree for b in decision.branches if b.tree is not None):
@@ -181,11 +184,11 @@ def _setting(plan: ScopePlan, read: Read) -> frozenset[str]:
     """The elements whose value of a variable a reader may get: on each path to it the last one that
     can set it."""
     setters = {
-        one.element
-        for one in plan.variables.setters(read)
-        if one.by != "payload" and _can_set(plan, one.element, read.variable)
+        setter.element
+        for setter in plan.variables.setters(read)
+        if setter.by != "payload" and _can_set(plan, setter.element, read.variable)
     }
-    found: set[str] = set()
+    last: set[str] = set()
     seen: set[str] = set()
     todo = [read.element]
     while todo:
@@ -194,10 +197,10 @@ def _setting(plan: ScopePlan, read: Read) -> frozenset[str]:
                 continue
             seen.add(arc.source)
             if arc.source in setters:
-                found.add(arc.source)
+                last.add(arc.source)
             else:
                 todo.append(arc.source)
-    return frozenset(found)
+    return frozenset(last)
 
 
 def _can_set(plan: ScopePlan, element: str, variable: str) -> bool:
@@ -207,7 +210,7 @@ def _can_set(plan: ScopePlan, element: str, variable: str) -> bool:
     if not isinstance(node, Task | CallActivity):
         return True
     outputs = node.binding.outputs if node.binding is not None else ()
-    if any(one.variable == variable for one in outputs):
+    if any(output.variable == variable for output in outputs):
         return True
     if isinstance(node, CallActivity) or element in plan.stubs_called:
         return takes_everything(node)
@@ -247,7 +250,7 @@ def work_to_do(files: Mapping[str, ScopePlan], edited: Container[str] = ()) -> s
     parts = [
         "\n".join(
             (
-                f"## {literal(one.scope.title)}",
+                f"## {literal(workflow.scope.title)}",
                 "",
                 (
                     f"`{path}` was edited after it was compiled, and its edits are kept. Check "
@@ -257,11 +260,11 @@ def work_to_do(files: Mapping[str, ScopePlan], edited: Container[str] = ()) -> s
                     "and keep its name."
                 ),
                 "",
-                *(f"    {line}".rstrip() for line in one.scope.body.doc.splitlines()),
+                *(f"    {line}".rstrip() for line in workflow.scope.body.doc.splitlines()),
             )
         )
-        for path, one in files.items()
-        if one.scope.only_called
+        for path, workflow in files.items()
+        if workflow.scope.only_called
     ]
     if not parts:
         return ""
@@ -303,9 +306,13 @@ def _read(use: Use) -> Iterator[tuple[str, str]]:
         label = plain(decision.gateway.label)
         if decision.values and decision.setter == use.task.id:
             yield decision.variable, f"“{label}” takes {' | '.join(decision.values)}"
-    for one in plan.variables.reads:
-        if one.by != "condition" or one.variable in set_after or one.variable == binding.result:
+    for access in plan.variables.reads:
+        if (
+            access.by != "condition"
+            or access.variable in set_after
+            or access.variable == binding.result
+        ):
             continue
-        if any(s.element == use.task.id for s in plan.variables.setters(one)):
-            label = plain(plan.graph.nodes[one.element].label)
-            yield one.variable, f"“{label}” reads it"
+        if any(s.element == use.task.id for s in plan.variables.setters(access)):
+            label = plain(plan.graph.nodes[access.element].label)
+            yield access.variable, f"“{label}” reads it"

@@ -73,8 +73,10 @@ def computed(node: Task, work: Work) -> list[str]:
     if isinstance(node.binding, DecisionTask):
         from orgflow_ir.work.statements import Decide
 
-        made = [step.decision for step in work.steps or () if isinstance(step, Decide)]
-        lines += [_rules(one, one.table) for one in made if one.table is not None]
+        decisions = [step.decision for step in work.steps or () if isinstance(step, Decide)]
+        lines += [
+            _rules(decision, decision.table) for decision in decisions if decision.table is not None
+        ]
     return [*lines, *_doc(node.doc)]
 
 
@@ -139,18 +141,20 @@ def task(
 
 def _left_out(node: Task, emitted: str, ctx: PassContext, work: Work | None) -> bool:
     """Whether the model has an implementation that is not run: OF404."""
-    said = node
+    summarised = node
     if node.binding is not None:
         binding = node.binding.replace(listeners=())  # reported one by one
         if work is not None and (work.before or work.after):
             binding = binding.replace(inputs=(), outputs=())
-        said = node.replace(binding=binding)
+        summarised = node.replace(binding=binding)
     unread = work is not None and bool(work.unread)
-    if not (has_implementation(said) or unread) or not summarise_binding(node if unread else said):
+    if not (has_implementation(summarised) or unread) or not summarise_binding(
+        node if unread else summarised
+    ):
         return False
     ctx.emit(
         UnsupportedBinding,
-        f"orgflow does not support {summarise_binding(said) or summarise_binding(node)} of "
+        f"orgflow does not support {summarise_binding(summarised) or summarise_binding(node)} of "
         f"`{node.label}` on n8n yet; "
         f"emitted a {emitted} that keeps it in its note{_why(work.unread if work else ())}",
         element=node,
@@ -217,8 +221,8 @@ def named_work(
         element=node,
         help="in n8n, implement that workflow as its note describes; all callers share it",
     )
-    said = f"Calls the workflow that does the work of the {plain(called)}."
-    return [said, *_sets(decisions), *_doc(node.doc)]
+    sentence = f"Calls the workflow that does the work of the {plain(called)}."
+    return [sentence, *_sets(decisions), *_doc(node.doc)]
 
 
 def _credential(node: Node, words: str, ctx: PassContext) -> str:
@@ -279,7 +283,7 @@ def message(
 
 def _why(unread: Sequence[Unread]) -> str:
     """Why what the model says is not computed."""
-    reasons = dict.fromkeys(one.reason for one in unread)
+    reasons = dict.fromkeys(statement.reason for statement in unread)
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
@@ -295,31 +299,31 @@ def _chooses(decisions: Sequence[Decision]) -> str:
 def form(
     node: Task,
     variables: tuple[str, ...],
-    said: About | None,
+    about: About | None,
     defaults: Defaults,
     ctx: PassContext,
 ) -> list[str]:
-    """Note of the form of a task, whose page includes `said`; OF404 if the model contains more than
+    """Note of the form of a task, whose page includes `about`; OF404 if the model contains more than
     a form supports."""
     binding = node.binding
     if isinstance(binding, Form):
-        shown = (*said.fixed, *said.computed) if said is not None else ()
+        shown = (*about.fixed, *about.computed) if about is not None else ()
         shown = tuple(name for name in shown if hasattr(binding, name))
         kept = binding.replace(fields=(), **dict.fromkeys(shown))
-        if said is None or said.mapped:
+        if about is None or about.mapped:
             kept = kept.replace(listeners=())  # reported one by one
-        if said is not None and said.mapped:
+        if about is not None and about.mapped:
             kept = kept.replace(inputs=(), outputs=())
         if binding.fields:
             own = ("formRefBinding", "latest"), ("formRefBinding", "deployment")
-            settings = tuple(one for one in kept.parameters if one not in own)
+            settings = tuple(parameter for parameter in kept.parameters if parameter not in own)
             kept = kept.replace(form=None, parameters=settings)  # the page has its fields
         rest = summarise_binding(node.replace(binding=kept))
         if rest:
             ctx.emit(
                 UnsupportedBinding,
                 f"orgflow does not support {rest} of `{node.label}` on n8n yet; emitted a form, "
-                f"with it in the note{_why(said.work.unread if said is not None else ())}",
+                f"with it in the note{_why(about.work.unread if about is not None else ())}",
                 element=node,
                 help="in n8n, add the content of the original page to the form",
             )
@@ -429,9 +433,9 @@ def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaul
             "emitted a placeholder that continues immediately",
             "in n8n, replace the placeholder with a Wait or a polling loop, and keep its name",
         )
-        said = f": {plain(text)}" if text.strip() else ""
+        description = f": {plain(text)}" if text.strip() else ""
         lines.append(
-            f"Placeholder for waiting until a condition holds{said}. Passes on immediately."
+            f"Placeholder for waiting until a condition holds{description}. Passes on immediately."
         )
     return [*lines, *_doc(node.doc)]
 
@@ -445,7 +449,7 @@ def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> l
         element=node,
         help="in n8n, add a node after it that sets the variables",
     )
-    return [f"{one.what}: {one.text}." for one in unread]
+    return [f"{statement.what}: {statement.text}." for statement in unread]
 
 
 def unmapped(node: Event, ctx: PassContext) -> None:

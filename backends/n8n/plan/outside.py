@@ -88,9 +88,9 @@ def lost_retries(send: Send) -> str:
 def _fails(statements: tuple[Statement, ...]) -> bool:
     """Whether a response can be a failure of the job, which is not an error of the process."""
     return any(
-        (isinstance(one, Fail) and not one.bpmn)
-        or (isinstance(one, When) and _fails((*one.then, *one.otherwise)))
-        for one in statements
+        (isinstance(statement, Fail) and not statement.bpmn)
+        or (isinstance(statement, When) and _fails((*statement.then, *statement.otherwise)))
+        for statement in statements
     )
 
 
@@ -107,9 +107,9 @@ def read_retries(text: str | None) -> Retries | None:
     number, _, pause = text.partition(" ")
     if number.isdigit():
         return Retries(int(number), _pause(pause)) if int(number) > 1 else None
-    pauses = [one.strip() for one in text.split(",") if one.strip()]
+    pauses = [pause_text.strip() for pause_text in text.split(",") if pause_text.strip()]
     if len(pauses) > 1:
-        return Retries(len(pauses) + 1, max(_pause(one) for one in pauses))
+        return Retries(len(pauses) + 1, max(_pause(pause_text) for pause_text in pauses))
     time = read_time(text) if text else None
     if isinstance(time, Cycle):
         count = time.repetitions

@@ -83,13 +83,13 @@ def _only_given(read: Read, start: str, plan: ScopePlan) -> bool:
 
 def _typed_by_decisions(work: Work) -> Iterator[AskedField]:
     """Fields for the inputs of decision tables that are a variable of a simple type."""
-    for one in work.steps or ():
-        if not isinstance(one, Decide) or one.decision.table is None:
+    for step in work.steps or ():
+        if not isinstance(step, Decide) or step.decision.table is None:
             continue
-        for clause in one.decision.table.inputs:
+        for clause in step.decision.table.inputs:
             name = clause.expression.text.strip()
             type = _OF_TABLES.get((clause.expression.type_ref or "").lower())
-            if name in one.decision.variables and type is not None:
+            if name in step.decision.variables and type is not None:
                 yield AskedField(name, name.replace("_", " "), type)
 
 

@@ -78,7 +78,7 @@ class FormField(NamedTuple):
         if asked.type == "boolean" and isinstance(value, bool):
             return YES if value else NO
         if asked.type == "choices" and isinstance(value, list):
-            return [self._chosen(one) for one in value]
+            return [self._chosen(choice) for choice in value]
         if asked.type == "choice":
             return self._chosen(value)
         number = isinstance(value, int | float) and not isinstance(value, bool)

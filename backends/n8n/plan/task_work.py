@@ -88,12 +88,14 @@ def print_decision(decision: FoundDecision, name: str) -> str:
 def _decimals(task: Task, ctx: PassContext) -> frozenset[str]:
     """Variables that may hold a decimal of Groovy when a task reads them."""
     binding = task.binding
-    languages = [one.language for one in binding.listeners] if binding is not None else []
+    languages = [listener.language for listener in binding.listeners] if binding is not None else []
     languages += [binding.language] if isinstance(binding, Script) else []
-    if ctx.source is None or not any("groovy" in (one or "").lower() for one in languages):
+    if ctx.source is None or not any(
+        "groovy" in (language or "").lower() for language in languages
+    ):
         return frozenset()
-    found: frozenset[str] = ctx.analysis(decimals_in, ctx.source)
-    return found
+    names: frozenset[str] = ctx.analysis(decimals_in, ctx.source)
+    return names
 
 
 def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:

@@ -65,12 +65,12 @@ def plan_variables(plan: ScopePlan) -> None:
 
 def _read_in(plan: ScopePlan) -> dict[str, tuple[str, ...]]:
     """Variables that the conditions of each gateway read."""
-    found = {
+    names_read = {
         gateway: tuple(dict.fromkeys(path[0] for path in decision.coded))
         for gateway, decision in plan.decisions.items()
         if gateway in plan.graph.reachable
     }
-    return {gateway: names for gateway, names in found.items() if names}
+    return {gateway: names for gateway, names in names_read.items() if names}
 
 
 def _handed_over(plan: ScopePlan) -> Mapping[str, tuple[str, ...]]:
@@ -90,7 +90,7 @@ def _computed_reads(plan: ScopePlan) -> dict[str, tuple[str, ...]]:
     if plan.work:
         reads = load_function("variable_reads.read_by_work")(plan)
     for element, form in plan.forms.items():
-        shown = (*(one.asked.variable for one in form.shown), *sorted(form.begins))
+        shown = (*(field.asked.variable for field in form.shown), *sorted(form.begins))
         if shown:
             reads[element] = (*reads.get(element, ()), *shown)
     return {element: names for element, names in reads.items() if names}
@@ -217,7 +217,7 @@ class _Carrier:
 
     def _beside(self) -> dict[str, dict[str, list[NodeKey]]]:
         """Gateways that read what a step in a parallel branch may set: the steps by variable."""
-        found: dict[str, dict[str, list[NodeKey]]] = {}
+        steps_beside: dict[str, dict[str, list[NodeKey]]] = {}
         order = {key: number for number, key in enumerate(self.steps)}
         steps_of: dict[str, list[NodeKey]] = {}
         for key in self.steps:
@@ -226,8 +226,8 @@ class _Carrier:
             beside = [k for e in self.variables.beside(gateway) for k in steps_of.get(e, ())]
             for key in sorted(beside, key=order.__getitem__):
                 for name in names:
-                    found.setdefault(gateway, {}).setdefault(name, []).append(key)
-        return found
+                    steps_beside.setdefault(gateway, {}).setdefault(name, []).append(key)
+        return steps_beside
 
     def _ahead(self) -> dict[NodeKey, int]:
         """For each node the variables that have to be on its items, as a set of bits in the order
@@ -263,12 +263,12 @@ class _Carrier:
     def _beside_bits(self) -> dict[NodeKey, int]:
         """For each step the variables that a reader in a parallel branch takes from it, as bits."""
         bits = {name: 1 << number for number, name in enumerate(self.names)}
-        found: dict[NodeKey, int] = {}
+        bits_of_step: dict[NodeKey, int] = {}
         for others in self.beside.values():
             for name, steps in others.items():
                 for step in steps:
-                    found[step] = found.get(step, 0) | bits.get(name, 0)
-        return found
+                    bits_of_step[step] = bits_of_step.get(step, 0) | bits.get(name, 0)
+        return bits_of_step
 
     def _counting(self) -> frozenset[NodeKey]:
         """Steps whose settings are counted: those beside others, and all of them where an old copy
@@ -351,18 +351,18 @@ class _Carrier:
 
     def _branches(self, key: NodeKey) -> list[Port]:
         """The last node of each branch that a join waits for."""
-        found: list[Port] = []
+        ends: list[Port] = []
         inputs = sorted({target.number for _, target in self.graph.wires.arriving(key)})
         for number in inputs:
             sources = self._sources(Port(key, number))
             if len(sources) > 1:
                 name = f"Before {self.graph.nodes[key].name}"
-                found.append(Port(self._in_front(key, "before", PassOn(), name, number)))
+                ends.append(Port(self._in_front(key, "before", PassOn(), name, number)))
             elif self.graph.nodes[sources[0].node].role == "join":
-                found += self._branches(sources[0].node)
+                ends += self._branches(sources[0].node)
             else:
-                found.append(sources[0])
-        return list(dict.fromkeys(found))
+                ends.append(sources[0])
+        return list(dict.fromkeys(ends))
 
     def _in_order(self) -> None:
         """Nodes that were added next to those they help, since files and editors list them so."""

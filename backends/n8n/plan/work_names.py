@@ -96,8 +96,8 @@ def named_work(task: Task) -> NamedWork | None:
         case Decision(decision=str() as decision):
             return NamedWork("decision", decision, _key("decision", decision), True)
         case Script(code=str() as code):
-            said = _key("script", f"{binding.language}\0{code}")
-            return NamedWork("script", task.caption, said)
+            key = _key("script", f"{binding.language}\0{code}")
+            return NamedWork("script", task.caption, key)
     return NamedWork(
         describe_implementation(binding).partition(" `")[0], task.caption, _key("task", task.id)
     )

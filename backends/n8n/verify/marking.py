@@ -91,7 +91,7 @@ class Marking:
                     if step.element in self.roles.loose:
                         self.loosely.setdefault(step.element, {})[step.taken] = None
                 text = " ".join(
-                    f"{self.label(s.element)} → {self.ways(s.taken)}"
+                    f"{self.label(s.element)} → {self.join_labels(s.taken)}"
                     for s in steps
                     if s.element in self.roles.loose
                 )
@@ -166,7 +166,7 @@ class Marking:
                 now = self.game.fire(now, step)
                 fired += (*opened_again, step)
             chosen = (*point.chosen, *[(gateway, taken)] * items)
-            text_of_step = f"{text} {self.label(element)} → {self.ways(taken)}".strip()
+            text_of_step = f"{text} {self.label(element)} → {self.join_labels(taken)}".strip()
             yield Fired(point._replace(state=now, chosen=chosen), tuple(fired), text_of_step)
 
     def _opened(self, state: State, element: str) -> tuple[State, tuple[Step, ...]]:
@@ -273,7 +273,7 @@ class Marking:
         """The name of an element."""
         return self.labels.get(element, element)
 
-    def ways(self, taken: tuple[str, ...]) -> str:
+    def join_labels(self, taken: tuple[str, ...]) -> str:
         """The names of the branches taken."""
         return " + ".join(self.labels.get(f, "otherwise") or f for f in taken) or "none"
 

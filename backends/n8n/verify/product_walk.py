@@ -93,8 +93,8 @@ class Walk:
                 for move in self._moves(point):
                     onward.append(Onward(move.to, bool(move.steps)))
                     explorer.reach(move.to, move)
-            except Differs as found:
-                return difference_at(explorer.way(), point, found, steps)
+            except Differs as difference:
+                return difference_at(explorer.way(), point, difference, steps)
             except PilesUp:
                 # Items without bound: a difference where the same moves can be repeated while the
                 # model stands still, else only too much to look at.
@@ -397,7 +397,7 @@ class Walk:
         other = next((taken for taken in options if set(taken) != set(value)), None)
         if other is not None:
             label = self.marking.label(self.roles.owners[reader.gateway])
-            branches = self.marking.ways(other)
+            branches = self.marking.join_labels(other)
             raise Differs(
                 f"`{place.node}` reads an earlier decision, since no new one was made: it cannot "
                 f"take `{branches}` here, but the model can",
@@ -429,7 +429,7 @@ class Walk:
         after = _decide_gateway(
             point._replace(state=state, begun=tuple(begun)), reader.gateway, taken
         )
-        text = f"{self.marking.label(owner)} → {self.marking.ways(taken)}"
+        text = f"{self.marking.label(owner)} → {self.marking.join_labels(taken)}"
         yield from self._leaves(after, place, reader, taken, text, tuple(fired))
 
     def _fits_none(
@@ -451,7 +451,7 @@ class Walk:
         text: str,
         steps: tuple[Step, ...],
     ) -> Iterator[Move]:
-        line = SideBySide(text, f"{place.node} → {self.marking.ways(taken)}")
+        line = SideBySide(text, f"{place.node} → {self.marking.join_labels(taken)}")
         for outputs in reader.outputs(frozenset(taken)):
             yield self._leave(after, place, outputs, (line,) if text else (), steps)
 

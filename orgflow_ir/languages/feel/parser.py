@@ -189,9 +189,9 @@ def normal_name(text: str) -> str:
 
 
 @lru_cache(maxsize=10_000)
-def _joined(found: tuple[str, ...]) -> str:
+def _joined(name_parts: tuple[str, ...]) -> str:
     result = ""
-    for part in found:
+    for part in name_parts:
         wide = result and _is_word(result[-1]) and _is_word(part[0])
         result += f" {part}" if wide else part
     return result
@@ -204,12 +204,12 @@ def _is_word(sign: str) -> bool:
 @lru_cache(maxsize=10_000)
 def _pattern(name: str) -> re.Pattern[str]:
     """What a name looks like in a text: spaces between its parts do not matter."""
-    found = _NAME_PART.findall(name)
-    pattern = re.escape(found[0])
-    for before, after in itertools.pairwise(found):
+    name_parts = _NAME_PART.findall(name)
+    pattern = re.escape(name_parts[0])
+    for before, after in itertools.pairwise(name_parts):
         both = _is_word(before[-1]) and _is_word(after[0])
         pattern += (r"\s+" if both else r"\s*") + re.escape(after)
-    return re.compile(pattern + (r"(?!\w)" if _is_word(found[-1][-1]) else ""))
+    return re.compile(pattern + (r"(?!\w)" if _is_word(name_parts[-1][-1]) else ""))
 
 
 class _Known:
@@ -232,13 +232,13 @@ class _Known:
         return own if self._base is None else [*self._base._beginning(word), *own]
 
     def add(self, name: str) -> None:
-        found = _NAME_PART.findall(name)
-        if not found:
+        name_parts = _NAME_PART.findall(name)
+        if not name_parts:
             return
         normal = normal_name(name)
-        if normal in self._beginning(found[0]):
+        if normal in self._beginning(name_parts[0]):
             return
-        entries = self._by_word.setdefault(found[0], [])
+        entries = self._by_word.setdefault(name_parts[0], [])
         entries.append(normal)
         self._added.append(entries)
 
@@ -549,11 +549,11 @@ class _Parser:
 
     def unescaped(self, body: str, at: int) -> str:
         def replaced(match: re.Match[str]) -> str:
-            found = match.group(1)
-            if found in _ESCAPED:
-                return _ESCAPED[found]
-            if len(found) > 1 and int(found[1:], 16) < 0x110000:
-                return chr(int(found[1:], 16))
+            escape = match.group(1)
+            if escape in _ESCAPED:
+                return _ESCAPED[escape]
+            if len(escape) > 1 and int(escape[1:], 16) < 0x110000:
+                return chr(int(escape[1:], 16))
             self.fail(
                 f"`{match.group()}` is not an escape sequence in FEEL",
                 Span(at + match.start(), at + match.end()),
@@ -660,28 +660,28 @@ class _Parser:
     def named(self) -> Tree:
         """A keyword's expression, or a name."""
         start = self.at
-        found = self.names.longest(self.text, start)
+        name_and_end = self.names.longest(self.text, start)
         if self.in_filter:
             member = self.members.longest(self.text, start)
-            if member is not None and (found is None or member[1] > found[1]):
-                found = member
+            if member is not None and (name_and_end is None or member[1] > name_and_end[1]):
+                name_and_end = member
         word = _WORD.match(self.text, start)
         if (
             word is not None
             and word.group() in KEYWORDS
-            and (found is None or found[1] <= word.end())
+            and (name_and_end is None or name_and_end[1] <= word.end())
         ):
             return self.keyword(word.group())
-        if found is None and word is None:
+        if name_and_end is None and word is None:
             self.fail(f"{self.shown()} is not expected here")
         if self.lenient and self.accept_word("undefined"):
             return Constant(None, self.since(start))
-        if found is None:
+        if name_and_end is None:
             assert word is not None
-            found = word.group(), word.end()
-        self.at = found[1]
+            name_and_end = word.group(), word.end()
+        self.at = name_and_end[1]
         self.skip()
-        return Variable((found[0],), Span(start, found[1]))
+        return Variable((name_and_end[0],), Span(start, name_and_end[1]))
 
     def keyword(self, word: str) -> Tree:
         start = self.at
@@ -773,16 +773,16 @@ class _Parser:
         escaped = self.escaped()
         if escaped is not None:
             return escaped
-        found = self.members.longest(self.text, self.at)
+        name_and_end = self.members.longest(self.text, self.at)
         word = _WORD.match(self.text, self.at)
-        if found is None and word is None:
+        if name_and_end is None and word is None:
             self.fail(f"a name is expected after `.`, found {self.shown()}")
-        if found is None or (word is not None and word.end() > found[1]):
+        if name_and_end is None or (word is not None and word.end() > name_and_end[1]):
             assert word is not None
-            found = word.group(), word.end()
-        self.at = found[1]
+            name_and_end = word.group(), word.end()
+        self.at = name_and_end[1]
         self.skip()
-        return found[0]
+        return name_and_end[0]
 
     # -- types ---------------------------------------------------------------------------------
 
@@ -792,14 +792,14 @@ class _Parser:
 
     def one_type(self) -> Type:
         start = self.at
-        found = self.type_names.longest(self.text, self.at)
-        if found is None and self.word_ahead("function"):
-            found = "function", self.at + len("function")
-        if found is None:
+        name_and_end = self.type_names.longest(self.text, self.at)
+        if name_and_end is None and self.word_ahead("function"):
+            name_and_end = "function", self.at + len("function")
+        if name_and_end is None:
             self.fail(f"{self.shown()} is not a known type")
-        self.at = found[1]
+        self.at = name_and_end[1]
         self.skip()
-        name = found[0]
+        name = name_and_end[0]
         if name in ("list", "range") and self.accept("<"):
             element = self.type()
             self.expect(">")
@@ -810,7 +810,7 @@ class _Parser:
             return self.function_type()
         known = self.types.get(name) or SIMPLE_NAMES.get(name)
         if known is None:
-            self.fail(f"`{name}` is not a known type", Span(start, found[1]))
+            self.fail(f"`{name}` is not a known type", Span(start, name_and_end[1]))
         return known
 
     def context_type(self) -> Type:

@@ -123,7 +123,7 @@ def long_names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     names: dict[str, None] = {}
     members: dict[str, None] = {}
-    bare = _TEXT.sub(lambda found: '"' + " " * (len(found[0]) - 2) + '"', code)
+    bare = _TEXT.sub(lambda match: '"' + " " * (len(match[0]) - 2) + '"', code)
     for run in _WORDS.finditer(bare):
         at = run.start()
         for group in _KEYWORD.split(run[0]):
@@ -132,8 +132,8 @@ def long_names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             called = bare[at:].lstrip().startswith("(")
             if len(group.split()) > 1 and not called:
                 before = bare[:start].rstrip()
-                found = members if before.endswith(".") else names
-                found[" ".join(group.split())] = None
+                kind = members if before.endswith(".") else names
+                kind[" ".join(group.split())] = None
     return tuple(names), tuple(members)
 
 
@@ -190,7 +190,9 @@ def as_condition(tree: Tree) -> Tree:
 def without_extensions(tree: _N) -> _N:
     """The same expression or tests without the functions that only Camunda has."""
     called = (p.function for p in parts(tree) if isinstance(p, FunctionCall))  # type: ignore[arg-type]  # every node is a part
-    if not any(isinstance(one, Variable) and one.name in EXTENSIONS for one in called):
+    if not any(
+        isinstance(function, Variable) and function.name in EXTENSIONS for function in called
+    ):
         return tree
     return cast("_N", _rewrite_extensions(tree))
 

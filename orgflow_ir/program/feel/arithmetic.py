@@ -20,54 +20,56 @@ def negate_value(value: Value) -> Value:
     return None
 
 
-def calculate_values(operator: str, one: Value, two: Value) -> Value:
-    """`one operator two` (DMN 1.5, table 56); null for types that the operator does not accept."""
-    match one, two:
-        case Decimal(), Decimal():
-            return numbers.computed(operator, one, two)
-        case str(), str():
-            return one + two if operator == "+" else None
-        case Days(), Days():
+def calculate_values(operator: str, left: Value, right: Value) -> Value:
+    """`left operator right` (DMN 1.5, table 56); null for types that the operator does not accept."""
+    match left, right:
+        case [Decimal(), Decimal()]:
+            return numbers.computed(operator, left, right)
+        case [str(), str()]:
+            return left + right if operator == "+" else None
+        case [Days(), Days()]:
             match operator:
                 case "+" | "-":
-                    return calendar.days(one.nanos + (two.nanos if operator == "+" else -two.nanos))
+                    return calendar.days(
+                        left.nanos + (right.nanos if operator == "+" else -right.nanos)
+                    )
                 case "/":
-                    return numbers.computed("/", Decimal(one.nanos), Decimal(two.nanos))
-        case Months(), Months():
+                    return numbers.computed("/", Decimal(left.nanos), Decimal(right.nanos))
+        case [Months(), Months()]:
             match operator:
                 case "+" | "-":
-                    count = one.months + (two.months if operator == "+" else -two.months)
+                    count = left.months + (right.months if operator == "+" else -right.months)
                     return calendar.months(count)
                 case "/":
-                    return numbers.computed("/", Decimal(one.months), Decimal(two.months))
+                    return numbers.computed("/", Decimal(left.months), Decimal(right.months))
         case (Days() | Months(), Decimal()):
-            return _scaled(operator, one, two) if operator in ("*", "/") else None
-        case Decimal(), (Days() | Months()):
-            return _scaled("*", two, one) if operator == "*" else None
+            return _scaled(operator, left, right) if operator in ("*", "/") else None
+        case [Decimal(), (Days() | Months())]:
+            return _scaled("*", right, left) if operator == "*" else None
         case (Date() | Time() | DateTime(), Days()):
             if operator in ("+", "-"):
-                return calendar.add_days(one, two.nanos if operator == "+" else -two.nanos)
+                return calendar.add_days(left, right.nanos if operator == "+" else -right.nanos)
         case (Date() | DateTime(), Months()):
             if operator in ("+", "-"):
-                return calendar.add_months(one, two.months if operator == "+" else -two.months)
+                return calendar.add_months(left, right.months if operator == "+" else -right.months)
         case (Days(), (Date() | Time() | DateTime())) | (Months(), (Date() | DateTime())):
-            return calculate_values("+", two, one) if operator == "+" else None
+            return calculate_values("+", right, left) if operator == "+" else None
         case (Time(), Time()) | ((Date() | DateTime()), (Date() | DateTime())):
-            return _difference(one, two) if operator == "-" else None
+            return _difference(left, right) if operator == "-" else None
     return None
 
 
 def _scaled(operator: str, value: Days | Months, by: Decimal) -> Value:
     """A duration multiplied or divided, cut to whole nanoseconds or months."""
     own = value.nanos if isinstance(value, Days) else value.months
-    found = numbers.computed(operator, Decimal(own), by)
-    if found is None or found.copy_abs() > calendar.MAX_NANOS:
+    scaled = numbers.computed(operator, Decimal(own), by)
+    if scaled is None or scaled.copy_abs() > calendar.MAX_NANOS:
         return None
-    return calendar.days(int(found)) if isinstance(value, Days) else calendar.months(int(found))
+    return calendar.days(int(scaled)) if isinstance(value, Days) else calendar.months(int(scaled))
 
 
-def _difference(one: Date | Time | DateTime, two: Date | Time | DateTime) -> Value:
-    first, second = calendar.instant(one), calendar.instant(two)
+def _difference(later: Date | Time | DateTime, earlier: Date | Time | DateTime) -> Value:
+    first, second = calendar.instant(later), calendar.instant(earlier)
     # A date beside a time without zone is the start of its day where that time is.
-    mixed = isinstance(one, Date) is not isinstance(two, Date)
+    mixed = isinstance(later, Date) is not isinstance(earlier, Date)
     return calendar.days(first.nanos - second.nanos) if mixed or first[0] == second[0] else None

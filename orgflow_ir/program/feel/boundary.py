@@ -38,13 +38,13 @@ def from_json(value: object, of: Type) -> Value:
 
 def _typed(value: Value, of: Type) -> Value:
     match of, value:
-        case ConstrainedType(base, _), _:
+        case [ConstrainedType(base, _), _]:
             return _typed(value, base)
-        case SimpleType(name), str() if name in _PARSERS:
+        case [SimpleType(name), str()] if name in _PARSERS:
             return _PARSERS[name](value)
-        case ListType(element), tuple():
-            return tuple(_typed(one, element) for one in value)
-        case ContextType(entries), dict():
+        case [ListType(element), tuple()]:
+            return tuple(_typed(element_value, element) for element_value in value)
+        case [ContextType(entries), dict()]:
             types = dict(entries)
             return {k: _typed(v, types[k]) if k in types else v for k, v in value.items()}
     return value
@@ -65,9 +65,9 @@ def to_json(value: Value) -> object:
                 raise Unsupported("a number that JSON cannot represent")
             return int(number) if number.is_integer() and abs(number) < 2**53 else number
         case tuple():
-            return [to_json(one) for one in value]
+            return [to_json(element) for element in value]
         case dict():
-            return {name: to_json(one) for name, one in value.items()}
+            return {name: to_json(element) for name, element in value.items()}
         case Function():
             raise Unsupported("a function as JSON")
     return text_of(value)

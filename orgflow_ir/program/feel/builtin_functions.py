@@ -15,7 +15,7 @@ from orgflow_ir.program.feel import (
 from orgflow_ir.program.feel.values import Value
 
 IMPLEMENTATIONS: Mapping[str, Callable[..., Value]] = {
-    name: found
+    name: function
     for module in (
         context_functions,
         conversion_functions,
@@ -24,6 +24,6 @@ IMPLEMENTATIONS: Mapping[str, Callable[..., Value]] = {
         range_functions,
         text_functions,
     )
-    for name, found in vars(module).items()
-    if callable(found) and getattr(found, "__module__", None) == module.__name__
+    for name, function in vars(module).items()
+    if callable(function) and getattr(function, "__module__", None) == module.__name__
 }

@@ -241,8 +241,8 @@ def offset_at(value: DateTime) -> int | None:
     moment = stdlib.datetime(
         year, date.month, date.day, time.hour, time.minute, time.second, tzinfo=_zone(zone)
     )
-    found = moment.utcoffset()
-    return None if found is None else int(found.total_seconds())
+    offset = moment.utcoffset()
+    return None if offset is None else int(offset.total_seconds())
 
 
 def time_offset(time: Time) -> int | None:
@@ -326,10 +326,10 @@ def in_zone(utc: DateTime, zone: str) -> DateTime | None:
         moved = add_days(utc, offset * NANOS)
         if not isinstance(moved, DateTime):
             return None
-        found = DateTime(moved.date, Time(*_clock_of(moved.time), zone))
-        if found == shown:
+        candidate = DateTime(moved.date, Time(*_clock_of(moved.time), zone))
+        if candidate == shown:
             break
-        shown = found
+        shown = candidate
     return shown
 
 

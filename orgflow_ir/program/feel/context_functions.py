@@ -12,12 +12,12 @@ def get_value(context: Entries, key: str) -> Value:
 
 
 def get_value_at(context: Entries, keys: tuple[Value, ...]) -> Value:
-    found: Value = context if keys else None
+    value: Value = context if keys else None
     for key in keys:
-        if not isinstance(found, dict) or not isinstance(key, str):
+        if not isinstance(value, dict) or not isinstance(key, str):
             return None
-        found = found.get(key)
-    return found
+        value = value.get(key)
+    return value
 
 
 def get_entries(context: Entries) -> Value:

@@ -36,8 +36,8 @@ def date_from(source: str | Date | DateTime) -> Value:
 
 
 def date_of(year: Decimal, month: Decimal, day: Decimal) -> Value:
-    found = [numbers.integer(number) for number in (year, month, day)]
-    return None if None in found else calendar.date_of(*(number or 0 for number in found))
+    integers = [numbers.integer(number) for number in (year, month, day)]
+    return None if None in integers else calendar.date_of(*(number or 0 for number in integers))
 
 
 def date_time_from(source: str | Date | DateTime) -> Value:
@@ -99,11 +99,11 @@ def time_from(source: str | Date | Time | DateTime) -> Value:
 
 
 def time_of(hour: Decimal, minute: Decimal, second: Decimal, offset: Value = None) -> Value:
-    found = [numbers.integer(number) for number in (hour, minute)]
+    integers = [numbers.integer(number) for number in (hour, minute)]
     nanos = numbers.integer(
         numbers.CONTEXT.multiply(second, Decimal(NANOS)).to_integral_value("ROUND_DOWN")
     )
-    hours, minutes = found
+    hours, minutes = integers
     if hours is None or minutes is None or nanos is None:
         return None
     if not (0 <= hours <= 23 and 0 <= minutes <= 59 and 0 <= nanos < 60 * NANOS):
@@ -128,16 +128,16 @@ def months_between(start: Date | DateTime, end: Date | DateTime) -> Value:
 
 
 def now() -> Value:
-    found = datetime.datetime.now(datetime.UTC)
+    moment = datetime.datetime.now(datetime.UTC)
     return DateTime(
-        Date(found.year, found.month, found.day),
-        Time(found.hour, found.minute, found.second, found.microsecond * 1000, 0),
+        Date(moment.year, moment.month, moment.day),
+        Time(moment.hour, moment.minute, moment.second, moment.microsecond * 1000, 0),
     )
 
 
 def today() -> Value:
-    found = datetime.datetime.now(datetime.UTC)
-    return Date(found.year, found.month, found.day)
+    moment = datetime.datetime.now(datetime.UTC)
+    return Date(moment.year, moment.month, moment.day)
 
 
 def _day(value: Date | DateTime) -> Date:
@@ -167,9 +167,9 @@ def week_of_year(date: Date | DateTime) -> Value:
     return Decimal(calendar.week_of_year(_day(date)))
 
 
-def is_(one: Value, two: Value) -> Value:
+def is_(left: Value, right: Value) -> Value:
     """Whether two values are identical in type and value, including the time zone."""
-    return kind(one) == kind(two) and bool(one == two)
+    return kind(left) == kind(right) and bool(left == right)
 
 
 # -- numbers, texts, ranges ------------------------------------------------------------------
@@ -238,10 +238,10 @@ def range_from(source: str) -> Value:
         return None
     ends: list[Value] = []
     for text in (match[2].strip(), match[3].strip()):
-        found = _end(text) if text else None
-        if text and found is None:
+        end = _end(text) if text else None
+        if text and end is None:
             return None
-        ends.append(found)
+        ends.append(end)
     low, high = ends
     if low is None and high is None:
         return None

@@ -17,7 +17,7 @@ def not_(negand: Value) -> Value:
 
 
 def list_contains(list_: List, element: Value) -> Value:
-    return any(equal_values(found, element) is True for found in list_)
+    return any(equal_values(member, element) is True for member in list_)
 
 
 def count(list_: List) -> Value:
@@ -29,10 +29,10 @@ def _extreme(list_: List, sign: str) -> Value:
         return None
     best = list_[0]
     for element in list_:
-        found = compare_values(sign, element, best)
-        if found is None:
+        precedes = compare_values(sign, element, best)
+        if precedes is None:
             return None
-        best = element if found else best
+        best = element if precedes else best
     return best
 
 
@@ -46,8 +46,8 @@ def max_(list_: List) -> Value:
 
 def _numbers(list_: List) -> list[Decimal] | None:
     """The numbers of a list; `None` where it holds anything else, or nothing."""
-    found = [element for element in list_ if isinstance(element, Decimal)]
-    return found if found and len(found) == len(list_) else None
+    decimals = [element for element in list_ if isinstance(element, Decimal)]
+    return decimals if decimals and len(decimals) == len(list_) else None
 
 
 def _total(list_: Sequence[Decimal], sign: str = "+") -> Decimal | None:
@@ -60,9 +60,9 @@ def _total(list_: Sequence[Decimal], sign: str = "+") -> Decimal | None:
 
 
 def sum_(list_: List) -> Value:
-    found = _numbers(list_)
-    if found is not None:
-        return _total(found)
+    decimals = _numbers(list_)
+    if decimals is not None:
+        return _total(decimals)
     kinds = {kind(element) for element in list_}
     if kinds == {"days and time duration"}:
         return Days(sum(element.nanos for element in list_))
@@ -79,29 +79,29 @@ def mean(list_: List) -> Value:
 
 
 def product(list_: List) -> Value:
-    found = _numbers(list_)
-    return None if found is None else _total(found, "*")
+    decimals = _numbers(list_)
+    return None if decimals is None else _total(decimals, "*")
 
 
 def median(list_: List) -> Value:
-    found = sorted(_numbers(list_) or ())
-    if not found:
+    decimals = sorted(_numbers(list_) or ())
+    if not decimals:
         return None
-    half = len(found) // 2
-    if len(found) % 2:
-        return found[half]
-    total = numbers.computed("+", found[half - 1], found[half])
+    half = len(decimals) // 2
+    if len(decimals) % 2:
+        return decimals[half]
+    total = numbers.computed("+", decimals[half - 1], decimals[half])
     return None if total is None else numbers.computed("/", total, Decimal(2))
 
 
 def stddev(list_: List) -> Value:
     """The standard deviation of a sample."""
-    found = _numbers(list_)
+    decimals = _numbers(list_)
     average = mean(list_)
-    if found is None or average is None or len(found) < 2:
+    if decimals is None or average is None or len(decimals) < 2:
         return None
     squares: list[Decimal] = []
-    for number in found:
+    for number in decimals:
         distance = numbers.computed("-", number, average)
         square = None if distance is None else numbers.computed("*", distance, distance)
         if square is None:
@@ -110,18 +110,20 @@ def stddev(list_: List) -> Value:
     total = _total(squares)
     if total is None:
         return None
-    variance = numbers.computed("/", total, Decimal(len(found) - 1))
+    variance = numbers.computed("/", total, Decimal(len(decimals) - 1))
     return None if variance is None else numbers.finite(numbers.CONTEXT.sqrt(variance))
 
 
 def mode(list_: List) -> Value:
     if not list_:
         return ()
-    found = sorted(_numbers(list_) or ())
-    if not found:
+    decimals = sorted(_numbers(list_) or ())
+    if not decimals:
         return None
-    most = max(found.count(number) for number in found)
-    return tuple(n for at, n in enumerate(found) if found.index(n) == at and found.count(n) == most)
+    most = max(decimals.count(number) for number in decimals)
+    return tuple(
+        n for at, n in enumerate(decimals) if decimals.index(n) == at and decimals.count(n) == most
+    )
 
 
 def all_(list_: List) -> Value:
@@ -164,10 +166,10 @@ def append(list_: List, items: List) -> Value:
 
 def concatenate(lists: List) -> Value:
     result: list[Value] = []
-    for found in lists:
-        if found is None:
+    for list_ in lists:
+        if list_ is None:
             return None
-        result += found if isinstance(found, tuple) else (found,)
+        result += list_ if isinstance(list_, tuple) else (list_,)
     return tuple(result)
 
 
@@ -189,10 +191,10 @@ def list_replace(list_: List, position: Decimal, new: Value) -> Value:
 def list_replace_match(list_: List, match: Function, new: Value) -> Value:
     result: list[Value] = []
     for element in list_:
-        found = match.call((element, new), None)
-        if not isinstance(found, bool):
+        matches = match.call((element, new), None)
+        if not isinstance(matches, bool):
             return None
-        result.append(new if found else element)
+        result.append(new if matches else element)
     return tuple(result)
 
 
@@ -207,14 +209,14 @@ def index_of(list_: List, match: Value) -> Value:
 
 
 def union(lists: List) -> Value:
-    found = concatenate(lists)
-    return None if found is None else distinct_values(found)
+    elements = concatenate(lists)
+    return None if elements is None else distinct_values(elements)
 
 
 def distinct_values(list_: List) -> Value:
     result: list[Value] = []
     for element in list_:
-        if not any(equal_values(element, found) is True for found in result):
+        if not any(equal_values(element, member) is True for member in result):
             result.append(element)
     return tuple(result)
 
@@ -229,29 +231,31 @@ def flatten(list_: List) -> Value:
 def sort(list_: List, precedes: Function | None = None) -> Value:
     unordered = False
 
-    def before(one: Value, two: Value) -> bool:
+    def before(first: Value, second: Value) -> bool:
         nonlocal unordered
-        found = (
-            compare_values("<", one, two) if precedes is None else precedes.call((one, two), None)
+        is_before = (
+            compare_values("<", first, second)
+            if precedes is None
+            else precedes.call((first, second), None)
         )
-        unordered = unordered or not isinstance(found, bool)
-        return found is True
+        unordered = unordered or not isinstance(is_before, bool)
+        return is_before is True
 
     def merged(all_: List) -> List:
         if len(all_) < 2:
             return all_
         half = len(all_) // 2
-        one, two = merged(all_[:half]), merged(all_[half:])
-        found: list[Value] = []
+        left, right = merged(all_[:half]), merged(all_[half:])
+        ordered: list[Value] = []
         i = j = 0
-        while i < len(one) and j < len(two):
-            if before(two[j], one[i]):
-                found.append(two[j])
+        while i < len(left) and j < len(right):
+            if before(right[j], left[i]):
+                ordered.append(right[j])
                 j += 1
             else:
-                found.append(one[i])
+                ordered.append(left[i])
                 i += 1
-        return (*found, *one[i:], *two[j:])
+        return (*ordered, *left[i:], *right[j:])
 
     # A merge sort by hand: a function that is no order gives the same in every translation.
     result = merged(list_)

@@ -9,11 +9,11 @@ from orgflow_ir.program.feel.values import Range, Value
 
 def _open_end(*ranges: Range) -> bool:
     """A relation of ranges needs all four ends."""
-    return any(found.low is None or found.high is None for found in ranges)
+    return any(range_.low is None or range_.high is None for range_ in ranges)
 
 
-def before_points(one: Value, two: Value) -> Value:
-    return compare_values("<", one, two)
+def before_points(first: Value, second: Value) -> Value:
+    return compare_values("<", first, second)
 
 
 def before_point_range(point: Value, range_: Range) -> Value:
@@ -28,15 +28,15 @@ def before_range_point(range_: Range, point: Value) -> Value:
     return compare_values("<" if range_.high_included else "<=", range_.high, point)
 
 
-def before(one: Range, two: Range) -> Value:
-    if one.high is None or two.low is None:
+def before(first: Range, second: Range) -> Value:
+    if first.high is None or second.low is None:
         return None
-    closed = one.high_included and two.low_included
-    return compare_values("<" if closed else "<=", one.high, two.low)
+    closed = first.high_included and second.low_included
+    return compare_values("<" if closed else "<=", first.high, second.low)
 
 
-def after_points(one: Value, two: Value) -> Value:
-    return compare_values(">", one, two)
+def after_points(first: Value, second: Value) -> Value:
+    return compare_values(">", first, second)
 
 
 def after_point_range(point: Value, range_: Range) -> Value:
@@ -47,19 +47,19 @@ def after_range_point(range_: Range, point: Value) -> Value:
     return before_point_range(point, range_)
 
 
-def after(one: Range, two: Range) -> Value:
-    return before(two, one)
+def after(first: Range, second: Range) -> Value:
+    return before(second, first)
 
 
-def meets(one: Range, two: Range) -> Value:
-    if one.high is None or two.low is None:
+def meets(first: Range, second: Range) -> Value:
+    if first.high is None or second.low is None:
         return None
-    closed = one.high_included and two.low_included
-    return conjoin_truths(closed, compare_values("==", one.high, two.low))
+    closed = first.high_included and second.low_included
+    return conjoin_truths(closed, compare_values("==", first.high, second.low))
 
 
-def met_by(one: Range, two: Range) -> Value:
-    return meets(two, one)
+def met_by(first: Range, second: Range) -> Value:
+    return meets(second, first)
 
 
 def _reaches(low: Range, high: Range) -> bool | None:
@@ -68,43 +68,43 @@ def _reaches(low: Range, high: Range) -> bool | None:
     return compare_values("<=" if closed else "<", low.low, high.high)
 
 
-def overlaps(one: Range, two: Range) -> Value:
-    if _open_end(one, two):
+def overlaps(first: Range, second: Range) -> Value:
+    if _open_end(first, second):
         return None
-    return conjoin_truths(_reaches(one, two), _reaches(two, one))
+    return conjoin_truths(_reaches(first, second), _reaches(second, first))
 
 
-def _begins_before(one: Range, two: Range, *, or_together: bool) -> bool | None:
-    same = or_together or (one.low_included and not two.low_included)
+def _begins_before(first: Range, second: Range, *, or_together: bool) -> bool | None:
+    same = or_together or (first.low_included and not second.low_included)
     if or_together:
-        same = one.low_included or not two.low_included
+        same = first.low_included or not second.low_included
     return disjoin_truths(
-        compare_values("<", one.low, two.low),
-        conjoin_truths(compare_values("==", one.low, two.low), same),
+        compare_values("<", first.low, second.low),
+        conjoin_truths(compare_values("==", first.low, second.low), same),
     )
 
 
-def _ends_before(one: Range, two: Range, *, or_together: bool) -> bool | None:
-    same = not one.high_included and two.high_included
+def _ends_before(first: Range, second: Range, *, or_together: bool) -> bool | None:
+    same = not first.high_included and second.high_included
     if or_together:
-        same = not one.high_included or two.high_included
+        same = not first.high_included or second.high_included
     return disjoin_truths(
-        compare_values("<", one.high, two.high),
-        conjoin_truths(compare_values("==", one.high, two.high), same),
+        compare_values("<", first.high, second.high),
+        conjoin_truths(compare_values("==", first.high, second.high), same),
     )
 
 
-def overlaps_before(one: Range, two: Range) -> Value:
-    if _open_end(one, two):
+def overlaps_before(first: Range, second: Range) -> Value:
+    if _open_end(first, second):
         return None
     return conjoin_truths(
-        conjoin_truths(_begins_before(one, two, or_together=False), _reaches(two, one)),
-        _ends_before(one, two, or_together=True),
+        conjoin_truths(_begins_before(first, second, or_together=False), _reaches(second, first)),
+        _ends_before(first, second, or_together=True),
     )
 
 
-def overlaps_after(one: Range, two: Range) -> Value:
-    return overlaps_before(two, one)
+def overlaps_after(first: Range, second: Range) -> Value:
+    return overlaps_before(second, first)
 
 
 def finishes_point(point: Value, range_: Range) -> Value:
@@ -113,32 +113,33 @@ def finishes_point(point: Value, range_: Range) -> Value:
     return conjoin_truths(range_.high_included, compare_values("==", range_.high, point))
 
 
-def finishes(one: Range, two: Range) -> Value:
-    if _open_end(one, two):
+def finishes(first: Range, second: Range) -> Value:
+    if _open_end(first, second):
         return None
     together = conjoin_truths(
-        one.high_included == two.high_included, compare_values("==", one.high, two.high)
+        first.high_included == second.high_included, compare_values("==", first.high, second.high)
     )
-    return conjoin_truths(together, _begins_before(two, one, or_together=True))
+    return conjoin_truths(together, _begins_before(second, first, or_together=True))
 
 
 def finished_by_point(range_: Range, point: Value) -> Value:
     return finishes_point(point, range_)
 
 
-def finished_by(one: Range, two: Range) -> Value:
-    return finishes(two, one)
+def finished_by(first: Range, second: Range) -> Value:
+    return finishes(second, first)
 
 
 def includes_point(range_: Range, point: Value) -> Value:
     return holds(range_, point)
 
 
-def includes(one: Range, two: Range) -> Value:
-    if _open_end(one, two):
+def includes(first: Range, second: Range) -> Value:
+    if _open_end(first, second):
         return None
     return conjoin_truths(
-        _begins_before(one, two, or_together=True), _ends_before(two, one, or_together=True)
+        _begins_before(first, second, or_together=True),
+        _ends_before(second, first, or_together=True),
     )
 
 
@@ -146,8 +147,8 @@ def during_point(point: Value, range_: Range) -> Value:
     return holds(range_, point)
 
 
-def during(one: Range, two: Range) -> Value:
-    return includes(two, one)
+def during(first: Range, second: Range) -> Value:
+    return includes(second, first)
 
 
 def starts_point(point: Value, range_: Range) -> Value:
@@ -156,32 +157,32 @@ def starts_point(point: Value, range_: Range) -> Value:
     return conjoin_truths(range_.low_included, compare_values("==", range_.low, point))
 
 
-def starts(one: Range, two: Range) -> Value:
-    if _open_end(one, two):
+def starts(first: Range, second: Range) -> Value:
+    if _open_end(first, second):
         return None
     together = conjoin_truths(
-        one.low_included == two.low_included, compare_values("==", one.low, two.low)
+        first.low_included == second.low_included, compare_values("==", first.low, second.low)
     )
-    return conjoin_truths(together, _ends_before(one, two, or_together=True))
+    return conjoin_truths(together, _ends_before(first, second, or_together=True))
 
 
 def started_by_point(range_: Range, point: Value) -> Value:
     return starts_point(point, range_)
 
 
-def started_by(one: Range, two: Range) -> Value:
-    return starts(two, one)
+def started_by(first: Range, second: Range) -> Value:
+    return starts(second, first)
 
 
-def coincides_points(one: Value, two: Value) -> Value:
-    return compare_values("==", one, two)
+def coincides_points(first: Value, second: Value) -> Value:
+    return compare_values("==", first, second)
 
 
-def coincides(one: Range, two: Range) -> Value:
-    if _open_end(one, two):
+def coincides(first: Range, second: Range) -> Value:
+    if _open_end(first, second):
         return None
-    ends = one.low_included == two.low_included and one.high_included == two.high_included
+    ends = first.low_included == second.low_included and first.high_included == second.high_included
     return conjoin_truths(
-        conjoin_truths(ends, compare_values("==", one.low, two.low)),
-        compare_values("==", one.high, two.high),
+        conjoin_truths(ends, compare_values("==", first.low, second.low)),
+        compare_values("==", first.high, second.high),
     )

@@ -17,21 +17,21 @@ from orgflow_ir.program.feel.values import (
 )
 
 
-def is_contained(value: Value, found: Value) -> bool | None:
+def is_contained(value: Value, tested: Value) -> bool | None:
     """Whether a value equals a test value, is in a range, or matches one item of a list. The
     result is null if the test value is: it is no constant then, but missing or not valid."""
-    if isinstance(found, Range) and not isinstance(value, Range):
-        return is_in_range(found, value)
-    if isinstance(found, tuple):
-        if isinstance(value, tuple) and equal_values(value, found) is True:
+    if isinstance(tested, Range) and not isinstance(value, Range):
+        return is_in_range(tested, value)
+    if isinstance(tested, tuple):
+        if isinstance(value, tuple) and equal_values(value, tested) is True:
             return True
         return any(
             is_in_range(element, value) is True
             if isinstance(element, Range) and not isinstance(value, Range)
             else equal_values(value, element) is True
-            for element in found
+            for element in tested
         )
-    return None if found is None and value is not None else equal_values(value, found)
+    return None if tested is None and value is not None else equal_values(value, tested)
 
 
 def is_in_range(range_: Range, value: Value) -> bool | None:
@@ -46,75 +46,75 @@ def is_in_range(range_: Range, value: Value) -> bool | None:
     return conjoin_truths(above, below)
 
 
-def conjoin_truths(one: Value, two: Value) -> bool | None:
+def conjoin_truths(left: Value, right: Value) -> bool | None:
     """Conjunction in three-valued logic; operands that are not booleans count as null."""
-    if one is False or two is False:
+    if left is False or right is False:
         return False
-    return True if one is True and two is True else None
+    return True if left is True and right is True else None
 
 
-def disjoin_truths(one: Value, two: Value) -> bool | None:
+def disjoin_truths(left: Value, right: Value) -> bool | None:
     """Disjunction in three-valued logic."""
-    if one is True or two is True:
+    if left is True or right is True:
         return True
-    return False if one is False and two is False else None
+    return False if left is False and right is False else None
 
 
-def equal_values(one: Value, two: Value) -> bool | None:
+def equal_values(left: Value, right: Value) -> bool | None:
     """Equality (DMN 1.5, table 54): null equals only itself; values of different types are not
     comparable."""
-    if one is None or two is None:
-        return one is None and two is None
-    first = kind(one)
-    if first != kind(two):
+    if left is None or right is None:
+        return left is None and right is None
+    first = kind(left)
+    if first != kind(right):
         return None
     match first:
         case "list":
-            return len(one) == len(two) and all(
-                equal_values(a, b) is True for a, b in zip(one, two, strict=True)
+            return len(left) == len(right) and all(
+                equal_values(a, b) is True for a, b in zip(left, right, strict=True)
             )
         case "context":
-            return one.keys() == two.keys() and all(
-                equal_values(one[k], two[k]) is True for k in one
+            return left.keys() == right.keys() and all(
+                equal_values(left[k], right[k]) is True for k in left
             )
         case "range":
             return (
-                (one.low_included, one.high_included) == (two.low_included, two.high_included)
-                and equal_values(one.low, two.low) is True
-                and equal_values(one.high, two.high) is True
+                (left.low_included, left.high_included) == (right.low_included, right.high_included)
+                and equal_values(left.low, right.low) is True
+                and equal_values(left.high, right.high) is True
             )
         case "date" | "time" | "date and time":
-            return bool(calendar.instant(one) == calendar.instant(two))
+            return bool(calendar.instant(left) == calendar.instant(right))
         case "function":
-            return bool(one is two)
-    return bool(one == two)
+            return bool(left is right)
+    return bool(left == right)
 
 
-def compare_values(operator: str, one: Value, two: Value) -> bool | None:
+def compare_values(operator: str, left: Value, right: Value) -> bool | None:
     """Equality or order of two values; null if their types are not comparable."""
     if operator in ("==", "!="):
-        equal = equal_values(one, two)
+        equal = equal_values(left, right)
         return equal if equal is None or operator == "==" else not equal
-    first = kind(one)
-    if first != kind(two) or first not in POINTS:
+    first = kind(left)
+    if first != kind(right) or first not in POINTS:
         return None
-    if isinstance(one, Date | Time | DateTime):
-        one, two = calendar.instant(one), calendar.instant(two)
-        if one.local != two.local:
+    if isinstance(left, Date | Time | DateTime):
+        left, right = calendar.instant(left), calendar.instant(right)
+        if left.local != right.local:
             return None
-        one, two = one.nanos, two.nanos
-    elif isinstance(one, Days):
-        one, two = one.nanos, two.nanos
-    elif isinstance(one, Months):
-        one, two = one.months, two.months
+        left, right = left.nanos, right.nanos
+    elif isinstance(left, Days):
+        left, right = left.nanos, right.nanos
+    elif isinstance(left, Months):
+        left, right = left.months, right.months
     match operator:
         case "<":
-            return bool(one < two)
+            return bool(left < right)
         case "<=":
-            return bool(one <= two)
+            return bool(left <= right)
         case ">":
-            return bool(one > two)
-    return bool(one >= two)
+            return bool(left > right)
+    return bool(left >= right)
 
 
 def make_range(low: Value, high: Value, low_included: bool, high_included: bool) -> Value:
@@ -133,7 +133,7 @@ def parse_at_literal(text: str) -> Value:
         calendar.parse_date_time,
         calendar.parse_duration,
     ):
-        found = parse(text)
-        if found is not None:
-            return found
+        parsed = parse(text)
+        if parsed is not None:
+            return parsed
     return None

@@ -150,7 +150,7 @@ _VARIADIC = "..."
 
 
 def _signatures() -> dict[str, tuple[Signature, ...]]:
-    found: dict[str, tuple[Signature, ...]] = {}
+    signatures: dict[str, tuple[Signature, ...]] = {}
     for match in _LINE.finditer(_TABLE):
         written = [part.strip() for part in match["parameters"].split(",") if part.strip()]
         signature = Signature(
@@ -158,8 +158,8 @@ def _signatures() -> dict[str, tuple[Signature, ...]]:
             tuple(_parameter(part) for part in written),
             bool(written) and written[-1].endswith(_VARIADIC),
         )
-        found[match["name"]] = (*found.get(match["name"], ()), signature)
-    return found
+        signatures[match["name"]] = (*signatures.get(match["name"], ()), signature)
+    return signatures
 
 
 def _parameter(text: str) -> FunctionParameter:

@@ -40,17 +40,17 @@ def substring_after(string: str, match: str) -> Value:
 
 
 def replace(input: str, pattern: str, replacement: str, flags: str | None = None) -> Value:
-    found = compiled(pattern, flags or "")
-    if found is None or found.search("") is not None:
+    regex = compiled(pattern, flags or "")
+    if regex is None or regex.search("") is not None:
         return None
-    parts = replacement_parts(replacement, found.groups)
+    parts = replacement_parts(replacement, regex.groups)
     if parts is None:
         return None
 
     def filled(match: re.Match[str]) -> str:
         return "".join(p if isinstance(p, str) else match.group(p) or "" for p in parts)
 
-    return found.sub(filled, input)
+    return regex.sub(filled, input)
 
 
 def contains(string: str, match: str) -> Value:
@@ -66,16 +66,16 @@ def ends_with(string: str, match: str) -> Value:
 
 
 def matches(input: str, pattern: str, flags: str | None = None) -> Value:
-    found = compiled(pattern, flags or "")
-    return None if found is None else found.search(input) is not None
+    regex = compiled(pattern, flags or "")
+    return None if regex is None else regex.search(input) is not None
 
 
 def split(string: str, delimiter: str) -> Value:
-    found = compiled(delimiter, "")
-    if found is None or found.search("") is not None:
+    regex = compiled(delimiter, "")
+    if regex is None or regex.search("") is not None:
         return None
     pieces, end = [], 0
-    for match in found.finditer(string):
+    for match in regex.finditer(string):
         pieces.append(string[end : match.start()])
         end = match.end()
     return (*pieces, string[end:])

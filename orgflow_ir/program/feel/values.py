@@ -153,15 +153,15 @@ POINTS = frozenset(
 
 def takes(parameter: str, value: Value) -> bool:
     """Whether a value belongs to a kind used in signatures."""
-    found = kind(value)
+    kind_of_value = kind(value)
     match parameter:
         case "any":
             return True
         case "point":
-            return found in POINTS
+            return kind_of_value in POINTS
         case "duration":
-            return found.endswith("duration")
-    return found == parameter
+            return kind_of_value.endswith("duration")
+    return kind_of_value == parameter
 
 
 def unconstrained(of: Type) -> Type:
@@ -189,21 +189,21 @@ def is_callable_as(function: Function, parameters: tuple[Type, ...], result: Typ
     )
 
 
-def type_conforms(one: Type, other: Type) -> bool:
-    """Whether every value of `one` belongs to `other`."""
-    if one == other or other == SimpleType("Any") or one == SimpleType("Null"):
+def type_conforms(type_: Type, other: Type) -> bool:
+    """Whether every value of `type_` belongs to `other`."""
+    if type_ == other or other == SimpleType("Any") or type_ == SimpleType("Null"):
         return True
-    match one, other:
-        case ConstrainedType(base, _), _:
+    match type_, other:
+        case [ConstrainedType(base, _), _]:
             return type_conforms(base, other)
         case (ListType(a), ListType(b)) | (RangeType(a), RangeType(b)):
             return type_conforms(a, b)
-        case ListType(), SimpleType("list"):
+        case [ListType(), SimpleType("list")]:
             return True
-        case ContextType(a), ContextType(b):
+        case [ContextType(a), ContextType(b)]:
             own = dict(a)
             return all(name in own and type_conforms(own[name], of) for name, of in b)
-        case FunctionType(a, first), FunctionType(b, second):
+        case [FunctionType(a, first), FunctionType(b, second)]:
             return (
                 len(a) == len(b)
                 and all(type_conforms(y, x) for x, y in zip(a, b, strict=True))
