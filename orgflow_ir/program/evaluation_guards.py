@@ -110,7 +110,7 @@ _MOST_ATOMS = 8
 
 
 def is_implied(guards: Guards, earlier: Iterable[Guards]) -> bool:
-    """Whether, where all of `guards` hold, all of some list in `earlier` do, by their logic alone."""
+    """Whether, where all of `guards` hold, all of some list in `earlier` do, by logic alone."""
     lists = list(earlier)
     if () in lists or guards in lists:
         return True

@@ -303,8 +303,8 @@ def form(
     defaults: Defaults,
     ctx: PassContext,
 ) -> list[str]:
-    """Note of the form of a task, whose page includes `about`; OF404 if the model contains more than
-    a form supports."""
+    """Note of the form of a task, whose page includes `about`; OF404 if the model contains more
+    than a form supports."""
     binding = node.binding
     if isinstance(binding, Form):
         shown = (*about.fixed, *about.computed) if about is not None else ()

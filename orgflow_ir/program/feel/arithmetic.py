@@ -21,7 +21,7 @@ def negate_value(value: Value) -> Value:
 
 
 def calculate_values(operator: str, left: Value, right: Value) -> Value:
-    """`left operator right` (DMN 1.5, table 56); null for types that the operator does not accept."""
+    """`left operator right` (DMN 1.5, table 56); null for types that the operator does not take."""
     match left, right:
         case [Decimal(), Decimal()]:
             return numbers.computed(operator, left, right)
