@@ -45,14 +45,14 @@ def print_question(asks: AskByMessage, ctx: PassContext) -> Printed:
     target: dict[str, Any]
     match by:
         case "mail":
-            to = _address(page.about, page.inputs, inbox)
+            to = _write_address(page.about, page.inputs, inbox)
             sender = str(ctx.options.get(SENDER, ""))
             target = {"fromEmail": sender, "toEmail": to, "subject": escaped_once}
         case "slack":
             user = find_slack_user(page.about)
             target = {"resource": "message", **_slack_target(user or inbox)}
         case "teams":
-            target = {"resource": "chatMessage", "chatId": _locator("id", inbox)}
+            target = {"resource": "chatMessage", "chatId": _make_locator("id", inbox)}
     fields = form_rows(form, page)
     options: dict[str, Any] = {"responseFormTitle": title}
     shown = describe_task(task, form, page)
@@ -62,7 +62,9 @@ def print_question(asks: AskByMessage, ctx: PassContext) -> Printed:
     parameters = {
         "operation": send_and_wait.OPERATION,
         **target,
-        "message": description if by == "mail" else _titled(escaped_twice, description),
+        "message": description
+        if by == "mail"
+        else _write_titled_message(escaped_twice, description),
         "responseType": "customForm",
         **({"formFields": {"values": fields}} if fields else {}),
         "options": options,
@@ -74,7 +76,7 @@ def print_question(asks: AskByMessage, ctx: PassContext) -> Printed:
     return Printed(_TYPES[by], parameters)
 
 
-def _titled(title: str, description: str) -> str:
+def _write_titled_message(title: str, description: str) -> str:
     """A message that has no subject of its own."""
     if not description.startswith("="):
         return f"{title}\n\n{description}" if description else title
@@ -90,7 +92,7 @@ def _with_breaks(message: str) -> str:
     return make_expression(f'({code}).replace(/\\n/g, "<br/>")')
 
 
-def _address(about: About | None, inputs: str, inbox: str) -> str:
+def _write_address(about: About | None, inputs: str, inbox: str) -> str:
     """Who gets a mail: the assignee, else the candidates, where they are addresses; else the
     setting."""
     if about is None:
@@ -107,12 +109,12 @@ def _address(about: About | None, inputs: str, inbox: str) -> str:
 
 def _slack_target(inbox: str) -> dict[str, Any]:
     if inbox.startswith("@"):
-        return {"select": "user", "user": _locator("username", inbox)}
+        return {"select": "user", "user": _make_locator("username", inbox)}
     if is_slack_user(inbox):
-        return {"select": "user", "user": _locator("id", inbox)}
+        return {"select": "user", "user": _make_locator("id", inbox)}
     mode = "id" if not inbox or _SLACK_PLACE.fullmatch(inbox) else "name"
-    return {"select": "channel", "channelId": _locator(mode, inbox)}
+    return {"select": "channel", "channelId": _make_locator(mode, inbox)}
 
 
-def _locator(mode: str, value: str) -> dict[str, Any]:
+def _make_locator(mode: str, value: str) -> dict[str, Any]:
     return {"__rl": True, "mode": mode, "value": value}

@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 def print_decide(action: Decide, key: NodeKey, plan: ScopePlan) -> Printed:
     """The node of a gateway, with a rule for each branch."""
     decision = action.decision
-    rules = [(condition(decision, b, plan, f"{key}/{b.flow.id}"), b.value) for b in action.branches]
+    rules = [
+        (build_condition(decision, b, plan, f"{key}/{b.flow.id}"), b.value) for b in action.branches
+    ]
     if action.unset:
         unset = never_set(decision, plan)
         rules.insert(0, (is_true(unset, f"{key}/unset"), NEVER_SET))
@@ -60,7 +62,7 @@ def print_decide_any(action: DecideAny, key: NodeKey, plan: ScopePlan) -> Printe
     """The node of an inclusive gateway whose branches have nodes of their own."""
     decision = action.decision
     chosen = (b for b in decision.branches if b.kind != "default")
-    tests = [_test(decision, branch, plan) for branch in chosen]
+    tests = [_write_test(decision, branch, plan) for branch in chosen]
     some = is_true(" || ".join(tests), f"{key}/any")
     if not action.unset:
         return Printed("if", if_.test_parameters(some))
@@ -71,15 +73,17 @@ def print_decide_any(action: DecideAny, key: NodeKey, plan: ScopePlan) -> Printe
 
 def print_decide_branch(action: DecideBranch, key: NodeKey, plan: ScopePlan) -> Printed:
     """The node of one branch of an inclusive gateway."""
-    test = condition(action.decision, action.branch, plan, str(key))
+    test = build_condition(action.decision, action.branch, plan, str(key))
     return Printed("if", if_.test_parameters(test))
 
 
-def condition(decision: Decision, branch: Branch, plan: ScopePlan, seed: str) -> dict[str, Any]:
+def build_condition(
+    decision: Decision, branch: Branch, plan: ScopePlan, seed: str
+) -> dict[str, Any]:
     """The n8n condition of a branch."""
     if branch.kind == "value" and not decision.several:
-        return equals_condition(_variable(decision, plan), branch.value, seed)
-    test = _test(decision, branch, plan)
+        return equals_condition(_read_variable(decision, plan), branch.value, seed)
+    test = _write_test(decision, branch, plan)
     if (
         decision.several
         and (unset := never_set(decision, plan))
@@ -143,21 +147,21 @@ def on_item(path: Path) -> str:
     return code
 
 
-def _test(decision: Decision, branch: Branch, plan: ScopePlan) -> str:
+def _write_test(decision: Decision, branch: Branch, plan: ScopePlan) -> str:
     if branch.tree is not None:
         types = known_types(decision.gateway.id, plan)
         return condition_js(with_types(branch.tree, types), on_item)
     if decision.several:
-        chosen = f"[].concat({_variable(decision, plan)} ?? [])"
+        chosen = f"[].concat({_read_variable(decision, plan)} ?? [])"
         return f"{chosen}.includes({js_string(branch.value)})"
-    return f"{_variable(decision, plan)} === {js_string(branch.value)}"
+    return f"{_read_variable(decision, plan)} === {js_string(branch.value)}"
 
 
-def _variable(decision: Decision, plan: ScopePlan) -> str:
-    return _read(decision.setter, (decision.variable,), plan)
+def _read_variable(decision: Decision, plan: ScopePlan) -> str:
+    return _read_path(decision.setter, (decision.variable,), plan)
 
 
-def _read(source: str, path: tuple[str, ...], plan: ScopePlan) -> str:
+def _read_path(source: str, path: tuple[str, ...], plan: ScopePlan) -> str:
     body = reads_body(source, plan)
     name = plan.workflow_graph.nodes[plan.outlet(source)].name
     return read_field(name, path, body=body)

@@ -82,7 +82,7 @@ def _catching_code(error: CaughtError, action: CatchError, plan: ScopePlan) -> s
     codes = ", ".join(js_string(plain(code)) for code in _known_codes(action.host, plan))
     return (
         f"((said) => [{codes}].some((code) => said === code || said.startsWith(code + ' ')"
-        f" || said.startsWith(code + ':')){_statuses(action.host, plan)})({_MESSAGE})"
+        f" || said.startsWith(code + ':')){_test_statuses(action.host, plan)})({_MESSAGE})"
     )
 
 
@@ -132,7 +132,7 @@ def _message_start(code: str, plan: ScopePlan) -> str:
     return plain(named.name if named is not None and named.name else code)
 
 
-def _statuses(host: str, plan: ScopePlan) -> str:
+def _test_statuses(host: str, plan: ScopePlan) -> str:
     """What is asked beside the codes: whether it is a status that a request makes an error."""
 
     work = plan.work.get(host)

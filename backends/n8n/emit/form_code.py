@@ -206,10 +206,10 @@ def answered_code(form: TaskForm, was: str, *, inside: bool) -> str:
     those local to the task. `was` is code for the previous variables, whose other parts are
     kept if an answer is part of one."""
     fields = [f for f in form.fields if inside or f.asked.variable not in form.inside]
-    return _object([(f.asked.path, field_code(f)) for f in fields], was)
+    return _write_object([(f.asked.path, field_code(f)) for f in fields], was)
 
 
-def _object(values: list[tuple[tuple[str, ...], str]], was: str) -> str:
+def _write_object(values: list[tuple[tuple[str, ...], str]], was: str) -> str:
     """JavaScript for an object of values, each with the path to it; `was` is code for the object
     before, of which an object within keeps what has no value here."""
     within: dict[str, list[tuple[tuple[str, ...], str]]] = {}
@@ -221,7 +221,7 @@ def _object(values: list[tuple[tuple[str, ...], str]], was: str) -> str:
             entries.append(f"{property_name(name)}: {parts[0][1]}")
             continue
         before = property_of(f"({was} ?? {{}})", name)
-        inner = _object([part for part in parts if part[0]], before)
+        inner = _write_object([part for part in parts if part[0]], before)
         entries.append(
             f"{property_name(name)}: ((made, was) => made.length === 0 ? undefined : "
             "({ ...was, ...Object.fromEntries(made) }))"

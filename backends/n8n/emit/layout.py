@@ -62,12 +62,12 @@ class _Drawing:
     offset: dict[_Number, int] = field(default_factory=dict)
 
 
-def lift(ports: int) -> int:
+def find_lift(ports: int) -> int:
     """The distance above its row at which a node with this number of ports begins."""
     return min(max(0, ports - 2) * PORT // 2, MOST_LIFT)
 
 
-def grid(
+def assign_cells(
     nodes: Sequence[NodeKey],
     wires: Iterable[tuple[NodeKey, NodeKey]],
     ports: Mapping[NodeKey, int] = _NONE,
@@ -94,9 +94,9 @@ def grid(
             targets.append(target)
             begins[target] = False
     succ[_ROOT] = [n for n in numbers if begins[n]] or list(numbers[:1])
-    lost = _unreached(numbers, succ)
+    lost = _list_unreached(numbers, succ)
     succ[_ROOT] += lost
-    forward, order = _forward(succ)
+    forward, order = _find_forward_wires(succ)
     layer = dict.fromkeys(succ, 0)
     layer[_ROOT] = -1
     for node in reversed(order):
@@ -113,15 +113,17 @@ def grid(
     for node in sorted(idom, key=layer.__getitem__):
         children[idom[node]].append(node)
     chosen = {number[key] for key in choices if key in number}
-    exits = _exits(forward, layer, idom, chosen) if chosen else set()
+    exits = _find_exits(forward, layer, idom, chosen) if chosen else set()
     high = {number[key]: count for key, count in ports.items()}
     drawing = _Drawing(succ, layer, forward, children, high, exits)
-    _pack(drawing)
-    rows = _absolute(drawing)
+    _pack_blocks(drawing)
+    rows = _compute_rows(drawing)
     return {key: (layer[n], rows[n]) for key, n in number.items()}
 
 
-def _unreached(nodes: Sequence[_Number], succ: Mapping[_Number, list[_Number]]) -> list[_Number]:
+def _list_unreached(
+    nodes: Sequence[_Number], succ: Mapping[_Number, list[_Number]]
+) -> list[_Number]:
     seen: set[_Number] = set()
     extra: list[_Number] = []
     stack = list(succ[_ROOT])
@@ -138,7 +140,7 @@ def _unreached(nodes: Sequence[_Number], succ: Mapping[_Number, list[_Number]]) 
     return extra
 
 
-def _forward(
+def _find_forward_wires(
     succ: Mapping[_Number, list[_Number]],
 ) -> tuple[dict[_Number, list[_Number]], list[_Number]]:
     """Wires without those back to a node on the way, and all nodes in post-order."""
@@ -162,7 +164,7 @@ def _forward(
     return forward, order
 
 
-def _exits(
+def _find_exits(
     forward: Mapping[_Number, list[_Number]],
     layer: Mapping[_Number, int],
     idom: Mapping[_Number, _Number],
@@ -183,7 +185,7 @@ def _exits(
     return exits
 
 
-def _pack(drawing: _Drawing) -> None:
+def _pack_blocks(drawing: _Drawing) -> None:
     """Offsets of every node's block against its dominator's, bottom-up."""
     blocks: dict[_Number, Block] = {}
     last: dict[_Number, float] = {}
@@ -204,26 +206,26 @@ def _pack(drawing: _Drawing) -> None:
             # Those past the others first, the shortest on top, so that their wires are straight.
             branches.sort(key=lambda n: last[n] if n in d.exits else inf)
         for target in branches:
-            block = _stack(d, block, target, blocks)
+            block = _stack_block(d, block, target, blocks)
         placed = set(branches)
         for child in d.children[node]:
             if child not in placed:
-                block = _stack(d, block, child, blocks)
+                block = _stack_block(d, block, child, blocks)
         blocks[node] = block
 
 
 def _more_rows(ports: int) -> int:
     """How many rows below its own a node reaches into."""
-    return max(0, NODE + max(0, ports - 2) * PORT - lift(ports) + _NAME - 1) // ROW
+    return max(0, NODE + max(0, ports - 2) * PORT - find_lift(ports) + _NAME - 1) // ROW
 
 
-def _stack(d: _Drawing, block: Block, child: _Number, blocks: dict[_Number, Block]) -> Block:
+def _stack_block(d: _Drawing, block: Block, child: _Number, blocks: dict[_Number, Block]) -> Block:
     merged, shift = merge_blocks(block, blocks.pop(child))
     d.offset[child] = shift
     return merged
 
 
-def _absolute(d: _Drawing) -> dict[_Number, int]:
+def _compute_rows(d: _Drawing) -> dict[_Number, int]:
     rows = {_ROOT: 0}
     stack = [_ROOT]
     while stack:
@@ -234,7 +236,7 @@ def _absolute(d: _Drawing) -> dict[_Number, int]:
     return rows
 
 
-def banded(
+def group_rows_by_lane(
     cells: Mapping[NodeKey, tuple[int, int]],
     lane: Mapping[NodeKey, str],
     lanes: Sequence[str],

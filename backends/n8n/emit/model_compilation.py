@@ -95,12 +95,12 @@ def _plan_named_work(
     model: Model, planned: Iterable[PlannedProcess], ctx: PassContext
 ) -> Iterator[PlannedProcess]:
     """The workflows of work that tasks only name, one a name."""
-    from orgflow.backends.n8n.plan.named_work import contract, report_conflicts, uses
+    from orgflow.backends.n8n.plan.named_work import list_uses, report_conflicts, write_contract
 
     first = executable_processes(model)[0]
-    for work, called in uses(plan for process in planned for plan in process.scopes).items():
+    for work, called in list_uses(plan for process in planned for plan in process.scopes).items():
         report_conflicts(work, called, ctx)
-        scope = work.scope(model, first, contract(called))
+        scope = work.scope(model, first, write_contract(called))
         yield plan_added_process(scope, ctx)
 
 
@@ -209,6 +209,6 @@ def _has_islands(plan: ScopePlan) -> bool:
 
 def _list_parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
     """The parts of files for the map, which few commands ask for."""
-    from orgflow.backends.n8n.emit.source_map import parts
+    from orgflow.backends.n8n.emit.source_map import list_parts
 
-    return parts(files)
+    return list_parts(files)

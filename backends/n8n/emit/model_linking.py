@@ -13,7 +13,12 @@ from orgflow.backends.n8n.emit.model_compilation import (
     list_named_work,
 )
 from orgflow.backends.n8n.emit.together import compile_together
-from orgflow.backends.n8n.plan.named_work import conflicts, contract, report_conflicts, uses
+from orgflow.backends.n8n.plan.named_work import (
+    list_conflicts,
+    list_uses,
+    report_conflicts,
+    write_contract,
+)
 from orgflow.backends.n8n.plan.passes import plan_added_process
 
 from orgflow_ir.model import Model
@@ -47,7 +52,8 @@ def link_named_work(
     in the output of the first of these models, and removed from the others. The regenerated
     outputs."""
     callers = [
-        uses(scope.plan for compiled in model for scope in compiled.scopes) for model in outputs
+        list_uses(scope.plan for compiled in model for scope in compiled.scopes)
+        for model in outputs
     ]
     models: dict[str, list[int]] = {}
     for at, uses_of_model in enumerate(callers):
@@ -60,11 +66,11 @@ def link_named_work(
             continue
         here = [next((w, u) for w, u in callers[at].items() if w.key == key) for at in places]
         work = here[0][0]
-        known = {c.name for _, called in here for c in conflicts(called)}
+        known = {c.name for _, called in here for c in list_conflicts(called)}
         called = [use for _, some in here for use in some]
         report_conflicts(work, called, ctx, known)
         scope = called[0].plan.scope
-        added = work.scope(scope.model, scope.process, contract(called))
+        added = work.scope(scope.model, scope.process, write_contract(called))
         shared_process = build_process(plan_added_process(added, ctx), "", ctx)
         for number, at in enumerate(places):
             index = next(

@@ -24,7 +24,7 @@ def print_operation(act: CatalogueOperation, switches: dict[str, Any]) -> Printe
         constant = isinstance(tree, Constant) and isinstance(tree.value, str)
         code = f"={{{{ $json.{SENT}.{GIVEN}[{js_string(path)}] }}}}"
         value = literal_value(tree.value) if constant else code  # type: ignore[union-attr]
-        _put(parameters, path.split("."), value)
+        _set_at_path(parameters, path.split("."), value)
     return Printed(short, parameters, {**_ONCE, **switches}, version)
 
 
@@ -39,7 +39,7 @@ def literal_value(value: Any) -> Any:
     return value
 
 
-def _put(parameters: dict[str, Any], path: list[str], value: Any) -> None:
+def _set_at_path(parameters: dict[str, Any], path: list[str], value: Any) -> None:
     """Set what is at a path; groups that are not there are made."""
     for name in path[:-1]:
         inner = parameters.get(name)

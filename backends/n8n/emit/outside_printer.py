@@ -71,22 +71,22 @@ def _print_retries(send: Send) -> dict[str, Any]:
     return switches
 
 
-def _field(path: tuple[str, ...]) -> str:
+def _read_field(path: tuple[str, ...]) -> str:
     """The code that reads what the task composed."""
     code = f"$json.{SENT}.{path[0]}"
     return code if len(path) == 1 else f"{code}[{js_string(path[1])}]"
 
 
-def _literal(text: str) -> str:
+def _write_literal(text: str) -> str:
     """A parameter that is this text, whatever it looks like."""
     return f"={{{{ {js_string(text)} }}}}" if text.startswith("=") else text
 
 
-def _value(path: tuple[str, ...], tree: Tree, code: str = "{}") -> str:
+def _write_value(path: tuple[str, ...], tree: Tree, code: str = "{}") -> str:
     """A parameter: the text, or an expression that reads it."""
     if isinstance(tree, Constant) and isinstance(tree.value, str):
-        return _literal(tree.value)
-    return f"={{{{ {code.format(_field(path))} }}}}"
+        return _write_literal(tree.value)
+    return f"={{{{ {code.format(_read_field(path))} }}}}"
 
 
 # -- requests --------------------------------------------------------------------------------------
@@ -94,23 +94,23 @@ def _value(path: tuple[str, ...], tree: Tree, code: str = "{}") -> str:
 
 def _print_request(act: Request, read: bool) -> dict[str, Any]:
     """The parameters of a request; `read` is whether the next node reads the answer."""
-    parameters: dict[str, Any] = {"method": act.method, "url": _value(("url",), act.url)}
-    headers = [(n, _value(("headers", n), t)) for n, t in act.headers]
+    parameters: dict[str, Any] = {"method": act.method, "url": _write_value(("url",), act.url)}
+    headers = [(n, _write_value(("headers", n), t)) for n, t in act.headers]
     if act.credential is not None:
         kind, _ = CREDENTIALS[act.credential.kind]
         parameters |= {"authentication": "genericCredentialType", "genericAuthType": kind}
     key = f"$json.{SENT}.key" if is_keyed(act) else ""
-    parameters |= _pairs("header", "headers", headers, act.all_headers, act.headers, key)
-    query = [(n, _value(("query", n), t)) for n, t in act.query]
-    parameters |= _pairs("query", "query", query, act.all_query, act.query, "")
+    parameters |= _write_pairs("header", "headers", headers, act.all_headers, act.headers, key)
+    query = [(n, _write_value(("query", n), t)) for n, t in act.query]
+    parameters |= _write_pairs("query", "query", query, act.all_query, act.query, "")
     if act.body is not None:
         parameters |= {
             "sendBody": True,
             "contentType": "raw",
-            "rawContentType": _value(("type",), act.media)
+            "rawContentType": _write_value(("type",), act.media)
             if act.media is not None
             else act.content or "application/json",
-            "body": _value(("body",), act.body, _written(act.content)),
+            "body": _write_value(("body",), act.body, _write_body(act.content)),
         }
     # As a file the answer is what the server has sent: n8n parses JSON, replaces an empty or wrong
     # one by an empty object, and has no text of other types.
@@ -129,16 +129,16 @@ def _print_request(act: Request, read: bool) -> dict[str, Any]:
     return parameters
 
 
-def _written(media: str) -> str:
+def _write_body(media: str) -> str:
     """The code for a body of this type: a text as it is, a value as a form or as JSON."""
     kind = media.partition(";")[0].strip().lower()
     code = form_text() if kind == "application/x-www-form-urlencoded" else "JSON.stringify(v)"
     return f"((v) => typeof v === 'string' ? v : {code})({{}})"
 
 
-def _pairs(
+def _write_pairs(
     singular: str,
-    plural_name: str,
+    many: str,
     pairs: list[tuple[str, str]],
     whole: Tree | None,
     trees: tuple[tuple[str, Tree], ...],
@@ -149,10 +149,10 @@ def _pairs(
     big = singular.capitalize()
     if whole is not None:
         given = [f"{js_string(KEY_HEADER)}: {key}"] if key else []
-        given.append(f"...{_field((plural_name,))}")
+        given.append(f"...{_read_field((many,))}")
         for name, tree in trees:
             constant = isinstance(tree, Constant) and isinstance(tree.value, str)
-            code = js_string(str(tree.value)) if constant else _field((f"{plural_name}Given", name))  # type: ignore[union-attr]
+            code = js_string(str(tree.value)) if constant else _read_field((f"{many}Given", name))  # type: ignore[union-attr]
             given.append(f"{js_string(name)}: {code}")
         plural = "Headers" if singular == "header" else "Query"
         return {
@@ -175,15 +175,19 @@ _ADDRESSES = "[].concat({}).join(', ')"
 """A text with addresses, or a list of them."""
 
 
-def _address(field: str, tree: Tree, name_field: str, name: Tree | None, code: str = "{}") -> str:
+def _write_address(
+    field: str, tree: Tree, name_field: str, name: Tree | None, code: str = "{}"
+) -> str:
     """The parameter for an address, with the name of whose it is if the model has one."""
     if name is None:
-        return _value((field,), tree, code)
+        return _write_value((field,), tree, code)
     if isinstance(tree, Constant) and isinstance(name, Constant):
         quoted = str(name.value).replace("\\", "\\\\").replace('"', '\\"')
-        return _literal(f'"{quoted}" <{tree.value}>')
+        return _write_literal(f'"{quoted}" <{tree.value}>')
     parts = [
-        js_string(str(text.value)) if isinstance(text, Constant) else form.format(_field(where))
+        js_string(str(text.value))
+        if isinstance(text, Constant)
+        else form.format(_read_field(where))
         for text, where, form in ((name, (name_field,), "{}"), (tree, (field,), code))
     ]
     return f"={{{{ JSON.stringify(String({parts[0]})) + ' <' + {parts[1]} + '>' }}}}"
@@ -191,27 +195,29 @@ def _address(field: str, tree: Tree, name_field: str, name: Tree | None, code: s
 
 def _print_mail(act: Message, sender: str) -> dict[str, Any]:
     if act.sender is not None:
-        sender = _address("sender", act.sender, "sender_name", act.sender_name)
+        sender = _write_address("sender", act.sender, "sender_name", act.sender_name)
     to = act.to or act.cc or act.bcc
     assert to is not None
     main = "to" if act.to is not None else ("cc" if act.cc is not None else "bcc")
     has_text, has_html = act.text is not None, act.html is not None
     parameters: dict[str, Any] = {
         "fromEmail": sender,
-        "toEmail": _address(main, to, "to_name", act.to_name if main == "to" else None, _ADDRESSES),
-        "subject": "" if act.subject is None else _value(("subject",), act.subject),
+        "toEmail": _write_address(
+            main, to, "to_name", act.to_name if main == "to" else None, _ADDRESSES
+        ),
+        "subject": "" if act.subject is None else _write_value(("subject",), act.subject),
         "emailFormat": "both" if has_text and has_html else "html" if has_html else "text",
     }
     if act.text is not None:
-        parameters["text"] = _value(("text",), act.text)
+        parameters["text"] = _write_value(("text",), act.text)
     if act.html is not None:
-        parameters["html"] = _value(("html",), act.html)
+        parameters["html"] = _write_value(("html",), act.html)
     options: dict[str, Any] = {"appendAttribution": False}
     for name, tree, field in (
         ("cc", act.cc, "ccEmail"), ("bcc", act.bcc, "bccEmail"),
         ("reply_to", act.reply_to, "replyTo"),
     ):  # fmt: skip
         if tree is not None and name != main:
-            options[field] = _value((name,), tree, _ADDRESSES)
+            options[field] = _write_value((name,), tree, _ADDRESSES)
     parameters["options"] = options
     return parameters

@@ -35,10 +35,10 @@ class PlanPrinter:
     @cached_property
     def variables(self) -> Any:
         """The printer of nodes that keep variables."""
-        return _load("variable_printer.VariablePrinter")(self.plan)
+        return _load_printer("variable_printer.VariablePrinter")(self.plan)
 
 
-def _load(function: str) -> Any:
+def _load_printer(function: str) -> Any:
     """A printer in another module of this folder, which few workflows need."""
     return load_function(function, __package__)
 
@@ -70,7 +70,7 @@ def _print_webhook_start(
 
 
 def _print_page_start(action: actions.PageStart, node: PlanNode, printer: PlanPrinter) -> Printed:
-    rows = _load("form_code.field_rows")(action.form)
+    rows = _load_printer("form_code.field_rows")(action.form)
     parameters = _node_type("form_trigger").opened_at(action.address, action.title, rows)
     if action.protected:
         parameters["authentication"] = "basicAuth"
@@ -113,7 +113,9 @@ def _decision_field(decision: Any) -> tuple[str, object, str]:
 def _print_returns(
     thrown: tuple[actions.Thrown, ...], node: PlanNode, printer: PlanPrinter
 ) -> Printed:
-    printed: Printed = _load("escalation_printer.print_thrown")(thrown, str(node.key), printer.plan)
+    printed: Printed = _load_printer("escalation_printer.print_thrown")(
+        thrown, str(node.key), printer.plan
+    )
     return printed
 
 
@@ -121,7 +123,7 @@ def _print_return_thrown(
     action: actions.ReturnThrown, node: PlanNode, printer: PlanPrinter
 ) -> Printed:
     assert not isinstance(node.key, str)
-    printed: Printed = _load("escalation_printer.print_thrown")(
+    printed: Printed = _load_printer("escalation_printer.print_thrown")(
         action.thrown, f"{node.key.owner}/thrown", printer.plan
     )
     return printed
@@ -157,7 +159,7 @@ def _print_wait_for_call(
 
 
 def _print_ask_by_page(action: actions.AskByPage, node: PlanNode, printer: PlanPrinter) -> Printed:
-    parameters = _load("form_code.page_parameters")(action.task, action.form, action.page)
+    parameters = _load_printer("form_code.page_parameters")(action.task, action.form, action.page)
     if action.protected:
         parameters["incomingAuthentication"] = "basicAuth"
     return Printed("wait", parameters)
@@ -166,12 +168,12 @@ def _print_ask_by_page(action: actions.AskByPage, node: PlanNode, printer: PlanP
 def _print_count_rounds(
     action: actions.CountRounds, node: PlanNode, printer: PlanPrinter
 ) -> Printed:
-    parameters = _load("form_code.count_rounds")(str(node.key))
+    parameters = _load_printer("form_code.count_rounds")(str(node.key))
     return Printed("set", parameters)
 
 
 def _print_ask_again(action: actions.AskAgain, node: PlanNode, printer: PlanPrinter) -> Printed:
-    code = _load("form_code.guard_code")(action.form, action.node, action.counter)
+    code = _load_printer("form_code.guard_code")(action.form, action.node, action.counter)
     conditions, if_ = _node_type("conditions"), _node_type("if_")
     return Printed("if", if_.test_parameters(conditions.is_true(code, f"{node.element}/guard")))
 
@@ -193,41 +195,41 @@ def _print_stop(
 def _print_stop_unmatched(
     action: actions.StopUnmatched, node: PlanNode, printer: PlanPrinter
 ) -> Printed:
-    text = _load("decision_code.unmatched_text")(action, printer.plan)
+    text = _load_printer("decision_code.unmatched_text")(action, printer.plan)
     return Printed("stopAndError", _node_type("stop_and_error").stop_parameters(text))
 
 
 # -- the table -------------------------------------------------------------------------------------
 
 
-def _typed(short: str) -> Printer:
+def _print_typed_node(short: str) -> Printer:
     """A node without parameters."""
     return lambda action, node, printer: Printed(short, {})
 
 
-def _in(function: str, pick: Callable[[Any, PlanNode, PlanPrinter], Any]) -> Printer:
+def _print_elsewhere(function: str, pick: Callable[[Any, PlanNode, PlanPrinter], Any]) -> Printer:
     """A printer in another module, with the arguments that it takes."""
 
     def print_action(action: Any, node: PlanNode, printer: PlanPrinter) -> Printed:
-        printed: Printed = _load(function)(*pick(action, node, printer))
+        printed: Printed = _load_printer(function)(*pick(action, node, printer))
         return printed
 
     return print_action
 
 
-def _keyed(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
+def _pick_keyed(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
     return action, node.key, printer.plan
 
 
-def _alone(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
+def _pick_alone(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
     return (action,)
 
 
-def _work(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
+def _pick_work(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
     return action.work, node.element, printer.plan
 
 
-def _mappings(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
+def _pick_mappings(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
     return action.mappings, node.element, printer.plan
 
 
@@ -235,12 +237,12 @@ def _with_context(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
     return action, printer.plan.ctx
 
 
-def _nothing(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
+def _pick_nothing(action: Any, node: PlanNode, printer: PlanPrinter) -> Any:
     return ()
 
 
 PRINTERS: Final[dict[type, Printer]] = {
-    actions.ManualStart: _typed("manualTrigger"),
+    actions.ManualStart: _print_typed_node("manualTrigger"),
     actions.CalledStart: _print_called_start,
     actions.FailureStart: lambda action, node, printer: Printed(
         _node_type("error_trigger").NODE.name, {}
@@ -255,44 +257,48 @@ PRINTERS: Final[dict[type, Printer]] = {
     ),
     actions.PassOn: _print_pass_on,
     actions.Placeholder: _print_placeholder,
-    actions.Program: _in("work_printer.print_program", _work),
-    actions.PrepareWork: _in("work_printer.print_preparation", _work),
-    actions.ConcludeWork: _in("work_printer.print_conclusion", _work),
-    actions.HandOver: _in("work_printer.print_hand_over", _mappings),
-    actions.TakeBack: _in("work_printer.print_take_back", _mappings),
-    actions.Send: _in("outside_printer.print_send", _alone),
-    actions.SendMessage: _in("outside_printer.print_send_message", _alone),
+    actions.Program: _print_elsewhere("work_printer.print_program", _pick_work),
+    actions.PrepareWork: _print_elsewhere("work_printer.print_preparation", _pick_work),
+    actions.ConcludeWork: _print_elsewhere("work_printer.print_conclusion", _pick_work),
+    actions.HandOver: _print_elsewhere("work_printer.print_hand_over", _pick_mappings),
+    actions.TakeBack: _print_elsewhere("work_printer.print_take_back", _pick_mappings),
+    actions.Send: _print_elsewhere("outside_printer.print_send", _pick_alone),
+    actions.SendMessage: _print_elsewhere("outside_printer.print_send_message", _pick_alone),
     actions.Call: _print_call,
     actions.WaitForTime: _print_wait_for_time,
     actions.WaitForCall: _print_wait_for_call,
     actions.AskByPage: _print_ask_by_page,
-    actions.AskByMessage: _in(
+    actions.AskByMessage: _print_elsewhere(
         "asking_printer.print_question", lambda action, node, p: (action, p.plan.ctx)
     ),
     actions.CountRounds: _print_count_rounds,
     actions.AskAgain: _print_ask_again,
     actions.Join: _print_join,
     actions.SetDecision: _print_set_decision,
-    actions.Decide: _in("decision_code.print_decide", _keyed),
-    actions.DecideAny: _in("decision_code.print_decide_any", _keyed),
-    actions.DecideBranch: _in("decision_code.print_decide_branch", _keyed),
-    actions.KeepError: _in("failure_printer.print_keep_error", _alone),
-    actions.CatchError: _in("failure_printer.print_catch_error", _keyed),
-    actions.ReadEscalations: _in("escalation_printer.print_read_escalations", _keyed),
+    actions.Decide: _print_elsewhere("decision_code.print_decide", _pick_keyed),
+    actions.DecideAny: _print_elsewhere("decision_code.print_decide_any", _pick_keyed),
+    actions.DecideBranch: _print_elsewhere("decision_code.print_decide_branch", _pick_keyed),
+    actions.KeepError: _print_elsewhere("failure_printer.print_keep_error", _pick_alone),
+    actions.CatchError: _print_elsewhere("failure_printer.print_catch_error", _pick_keyed),
+    actions.ReadEscalations: _print_elsewhere(
+        "escalation_printer.print_read_escalations", _pick_keyed
+    ),
     actions.ReturnThrown: _print_return_thrown,
     actions.Stop: _print_stop,
     actions.StopBefore: _print_stop,
     actions.StopUnmatched: _print_stop_unmatched,
-    actions.StopUncaught: _in("failure_printer.print_stop_uncaught", _nothing),
+    actions.StopUncaught: _print_elsewhere("failure_printer.print_stop_uncaught", _pick_nothing),
     actions.KeepInput: lambda action, node, printer: printer.variables.print_input(),
     actions.KeepVariables: lambda action, node, printer: printer.variables.print_step(action),
     actions.KeepAnswers: lambda action, node, printer: printer.variables.print_answers(action),
     actions.KeepJoined: lambda action, node, printer: printer.variables.print_joined(action),
     actions.KeepLatest: lambda action, node, printer: printer.variables.print_latest(action),
-    actions.CheckCall: _in("payload_printer.print_check_call", lambda a, n, p: (a, n.key)),
-    actions.AcceptCall: _in("payload_printer.print_accept_call", _nothing),
-    actions.RefuseCall: _in("payload_printer.print_refuse_call", _alone),
-    actions.DescribeFailure: _in("failure_report_printer.print_failure", _alone),
+    actions.CheckCall: _print_elsewhere(
+        "payload_printer.print_check_call", lambda a, n, p: (a, n.key)
+    ),
+    actions.AcceptCall: _print_elsewhere("payload_printer.print_accept_call", _pick_nothing),
+    actions.RefuseCall: _print_elsewhere("payload_printer.print_refuse_call", _pick_alone),
+    actions.DescribeFailure: _print_elsewhere("failure_report_printer.print_failure", _pick_alone),
 }
 """How each action is printed."""
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
-from orgflow.backends.n8n.emit.workflow_check import Form, Problem, pointer
+from orgflow.backends.n8n.emit.workflow_check import Form, Problem, make_pointer
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 from orgflow.backends.n8n.node_types import described_names
@@ -34,18 +34,23 @@ def check_schema(instance: Any, name: str, *, at: str = "") -> list[Problem]:
         name: the name of a schema, such as `nodes/if` or `workflow-file`.
         at: prefix of the path of each problem.
     """
-    errors = sorted(_validator(name).iter_errors(instance), key=lambda e: [str(p) for p in e.path])
-    return [Problem(at + pointer(*error.absolute_path), _short(error.message)) for error in errors]
+    errors = sorted(
+        _load_validator(name).iter_errors(instance), key=lambda e: [str(p) for p in e.path]
+    )
+    return [
+        Problem(at + make_pointer(*error.absolute_path), _shorten_message(error.message))
+        for error in errors
+    ]
 
 
 def check_schemas(
     workflow: object, *, form: Form = "file", version: N8nVersion = DEFAULT_VERSION
 ) -> tuple[Problem, ...]:
     """The violations by a workflow and by each emitted node for this n8n."""
-    return (*check_schema(workflow, f"workflow-{form}"), *_nodes(workflow, version))
+    return (*check_schema(workflow, f"workflow-{form}"), *_check_nodes(workflow, version))
 
 
-def _nodes(workflow: object, version: N8nVersion) -> Iterator[Problem]:
+def _check_nodes(workflow: object, version: N8nVersion) -> Iterator[Problem]:
     nodes = workflow.get("nodes") if isinstance(workflow, Mapping) else None
     for number, node in enumerate(nodes if isinstance(nodes, list) else ()):
         if not isinstance(node, Mapping):
@@ -53,29 +58,29 @@ def _nodes(workflow: object, version: N8nVersion) -> Iterator[Problem]:
         short = short_type(node) or ""
         # Other types and versions are reported by `check_workflow`.
         if short in described_names() and node.get("typeVersion") in type_versions(short, version):
-            for problem in check_schema(node, f"nodes/{short}", at=pointer("nodes", number)):
+            for problem in check_schema(node, f"nodes/{short}", at=make_pointer("nodes", number)):
                 message = f"`{node.get('name')}`: {problem.message}"
                 yield Problem(problem.path, message, "parameters")
 
 
-def _short(message: str) -> str:
+def _shorten_message(message: str) -> str:
     return message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
 
 
 @cache
-def _validator(name: str) -> Validator:
-    return Draft202012Validator(_document(name), registry=_shared())
+def _load_validator(name: str) -> Validator:
+    return Draft202012Validator(_load_document(name), registry=_load_shared_schemas())
 
 
 @cache
-def _document(name: str) -> Mapping[str, Any]:
+def _load_document(name: str) -> Mapping[str, Any]:
     document = json.loads((_FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
     assert isinstance(document, dict)
     return document
 
 
 @cache
-def _shared() -> Registry[Any]:
-    documents = [_document(name) for name in _SHARED]
+def _load_shared_schemas() -> Registry[Any]:
+    documents = [_load_document(name) for name in _SHARED]
     resources = ((str(d["$id"]), DRAFT202012.create_resource(d)) for d in documents)
     return Registry().with_resources(resources)

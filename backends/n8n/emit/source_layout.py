@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, PORT, ROW, lift
+from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, PORT, ROW, find_lift
 from orgflow.backends.n8n.plan.actions import WAITS
 from orgflow.backends.n8n.plan.graph import NodeKey, PlanGraph
 from orgflow.backends.n8n.plan.scopes import WorkflowScope
@@ -63,7 +63,7 @@ def from_diagram(
     wanted = {node.element for node in workflow_graph.nodes.values()}
     if not wanted <= centres.keys() or not _left_to_right(scope.body, centres):
         return None
-    across, down = _scales(list({centres[n.element] for n in workflow_graph.nodes.values()}))
+    across, down = _find_scales(list({centres[n.element] for n in workflow_graph.nodes.values()}))
     left = min(x for x, _ in centres.values())
     top = min(y for _, y in centres.values())
     spots: dict[NodeKey, list[float]] = {}
@@ -76,18 +76,18 @@ def from_diagram(
         if lane.id in shapes:
             _, upper, _, high = shapes[lane.id]
             bands[lane.id] = (
-                _snap((upper - top) * down) + NODE // 2,
-                _snap((upper + high - top) * down) + NODE // 2,
+                _snap_to_grid((upper - top) * down) + NODE // 2,
+                _snap_to_grid((upper + high - top) * down) + NODE // 2,
             )
     settled = _Places(workflow_graph, spots, bands, ports)
     if not settled.drawn():
         return None
     settled.add()
-    lifted = {key: (x, y - lift(ports.get(key, 0))) for key, (x, y) in settled.placed.items()}
+    lifted = {key: (x, y - find_lift(ports.get(key, 0))) for key, (x, y) in settled.placed.items()}
     return Drawn(lifted, settled.bands)
 
 
-def _scales(centres: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def _find_scales(centres: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """How far the drawing is stretched so that the closest neighbours in a row or column fit."""
     ordered = sorted(centres)
     gap_x, gap_y = 1000.0, 1000.0
@@ -192,7 +192,7 @@ class _Places:
         for key, ports in self.ports.items():  # room for what high nodes have below
             if key in self.placed:
                 x, y = self.placed[key]
-                for more in range(_CLOSE_Y, (ports - 2) * PORT - lift(ports) + 1, _CLOSE_Y):
+                for more in range(_CLOSE_Y, (ports - 2) * PORT - find_lift(ports) + 1, _CLOSE_Y):
                     self._take((x, y + more))
         for key, node in self.nodes.items():
             if node.role in _ADDED:
@@ -208,9 +208,9 @@ class _Places:
         middle = y + NODE // 2
         lanes = [(low, name) for name, (high, low) in self.bands.items() if high <= middle <= low]
         if not lanes:
-            return self._first_free(_around(x, y)) or (x, y)
+            return self._first_free(_list_places_around(x, y)) or (x, y)
         low = min(lanes)[0]
-        inside = (spot for spot in _around(x, y) if spot[1] + NODE + _NAME <= low)
+        inside = (spot for spot in _list_places_around(x, y) if spot[1] + NODE + _NAME <= low)
         return self._first_free(inside) or self._new_row(x + COLUMN, low)
 
     def _new_row(self, x: int, at: int) -> tuple[int, int]:
@@ -225,10 +225,10 @@ class _Places:
         for spots in cells.values():
             for left, y in spots:
                 self._take((left, y + ROW * (y + NODE // 2 > at)))
-        return x, at + _snap((ROW - NODE - _NAME) / 2)
+        return x, at + _snap_to_grid((ROW - NODE - _NAME) / 2)
 
     def _wanted(self, key: NodeKey) -> tuple[int, int]:
-        x, y = (_snap(value) for value in self.spots[key])
+        x, y = (_snap_to_grid(value) for value in self.spots[key])
         for at in self.rows:
             y += ROW * (y + NODE // 2 > at)
         return x, y
@@ -253,12 +253,12 @@ class _Places:
         )
 
 
-def _around(x: int, y: int) -> Iterator[tuple[int, int]]:
+def _list_places_around(x: int, y: int) -> Iterator[tuple[int, int]]:
     """Places for a stop, best first: below and right of its gateway, near before far."""
     for down in range(ROW, 40 * ROW, GRID * 4):
         for right in (COLUMN, COLUMN // 2, COLUMN + COLUMN // 2):
             yield x + right, y + down
 
 
-def _snap(value: float) -> int:
+def _snap_to_grid(value: float) -> int:
     return round(value / GRID) * GRID

@@ -19,7 +19,7 @@ _DONE_OUTSIDE = ("message", "signal", "conditional")
 """The results or triggers of an event that has no node for them."""
 
 
-def parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
+def list_parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
     """Nodes, sticky notes and connections of each workflow, by the path of its file.
 
     Places are JSON Pointers. A silent gateway has no part, nor do its outgoing flows: its tokens
@@ -28,17 +28,17 @@ def parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
     """
     callers: dict[str, tuple[str, ...]] = {}
     if any(compiled.plan.scope.only_called for compiled in files.values()):
-        from orgflow.backends.n8n.plan.named_work import uses
+        from orgflow.backends.n8n.plan.named_work import list_uses
 
-        for work, called in uses(compiled.plan for compiled in files.values()).items():
+        for work, called in list_uses(compiled.plan for compiled in files.values()).items():
             callers[work.process] = joint_source_ids(use.task for use in called)
     for path, compiled in files.items():
         made_from = callers.get(compiled.plan.process.id)
-        for part in (*_nodes(path, compiled), *_wires(path, compiled)):
+        for part in (*_list_node_parts(path, compiled), *_list_wire_parts(path, compiled)):
             yield part if made_from is None else part._replace(role="made", elements=made_from)
 
 
-def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
+def _list_node_parts(path: str, compiled: CompiledScope) -> Iterator[Part]:
     plan = compiled.plan
     process = plan.process.id
     by_name = {node.name: node for node in plan.workflow_graph.nodes.values()}
@@ -78,7 +78,7 @@ def _is_empty(node: PlanNode, element: Node | None, plan: ScopePlan) -> bool:
     return isinstance(element, Event) and any(d.kind in _DONE_OUTSIDE for d in element.definitions)
 
 
-def _wires(path: str, compiled: CompiledScope) -> Iterator[Part]:
+def _list_wire_parts(path: str, compiled: CompiledScope) -> Iterator[Part]:
     flows = {flow.id: flow for flow in compiled.plan.scope.body.flows}
     for (name, output, position), flow in compiled.wired.items():
         if flow in flows:

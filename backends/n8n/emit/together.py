@@ -58,16 +58,18 @@ def compile_together(
         others: variables that further callers read, by the title of the workflow.
     """
     shared = _called_by_others(models)
-    for key in _indistinct(shared, models):
-        _report(shared.pop(key), models, {}, ctx)
+    for key in _list_indistinct(shared, models):
+        _report_conflict(shared.pop(key), models, {}, ctx)
     while shared:
-        once = {key: _once(places, models, others) for key, places in shared.items()}
-        again = _again(models, shared, once)
+        once = {
+            key: _collect_common_facts(places, models, others) for key, places in shared.items()
+        }
+        again = _compile_again(models, shared, once)
         different = [key for key, places in shared.items() if not _are_same(places, again)]
         if not different:
             return _first_only(models, shared, again)
         for key in different:
-            _report(shared.pop(key), models, again, ctx)
+            _report_conflict(shared.pop(key), models, again, ctx)
     return list(models), []
 
 
@@ -88,41 +90,43 @@ def _called_by_others(models: Sequence[Compiled]) -> dict[object, list[_Place]]:
     return places
 
 
-def _indistinct(
+def _list_indistinct(
     shared: Mapping[object, list[_Place]], models: Sequence[Compiled]
 ) -> Iterator[object]:
     """Processes that would become the same workflow: files of one name in different folders have
     processes of one id and name."""
     keys_by_seed: dict[str, list[object]] = {}
     for key, places in shared.items():
-        table = {places[0].id: _once(places, models)}
-        scope = replace(_at(places[0], models).root.plan.scope, together=table)
+        table = {places[0].id: _collect_common_facts(places, models)}
+        scope = replace(_find_compiled(places[0], models).root.plan.scope, together=table)
         keys_by_seed.setdefault(scope.seed, []).append(key)
     return (key for keys in keys_by_seed.values() if len(keys) > 1 for key in keys)
 
 
-def _at(place: _Place, models: Sequence[Compiled] | Mapping[int, Compiled]) -> CompiledProcess:
+def _find_compiled(
+    place: _Place, models: Sequence[Compiled] | Mapping[int, Compiled]
+) -> CompiledProcess:
     return next(compiled for compiled in models[place.at] if compiled.process.id == place.id)
 
 
-def _once(
+def _collect_common_facts(
     places: Sequence[_Place],
     models: Sequence[Compiled],
     others: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Together:
     """What is common to all callers of a process."""
-    title = for_others(_at(places[0], models).process.name)
+    title = for_others(_find_compiled(places[0], models).process.name)
     names: set[str] = set(others.get(title[:MOST_NAME], ()))
     for place in places:
-        plan = _at(place, models).root.plan
-        names.update(handed_back(plan, _quiet(plan.ctx)))
-    loc = _at(places[0], models).process.loc
+        plan = _find_compiled(place, models).root.plan
+        names.update(handed_back(plan, _copy_silent_context(plan.ctx)))
+    loc = _find_compiled(places[0], models).process.loc
     assert loc is not None
     # Where a model has the id already, the process got another one there.
     return Together(loc.file, loc.element or places[0].id, tuple(sorted(names)))
 
 
-def _quiet(ctx: PassContext) -> PassContext:
+def _copy_silent_context(ctx: PassContext) -> PassContext:
     """A context for a repeated compilation, whose findings were reported the first time."""
     return PassContext(
         registry=ctx.registry,
@@ -135,7 +139,7 @@ def _quiet(ctx: PassContext) -> PassContext:
     )
 
 
-def _again(
+def _compile_again(
     models: Sequence[Compiled],
     shared: Mapping[object, list[_Place]],
     once: Mapping[object, Together],
@@ -147,11 +151,11 @@ def _again(
             tables.setdefault(place.at, {})[place.id] = once[key]
     recompiled: dict[int, Compiled] = {}
     for at, table in tables.items():
-        ctx = _quiet(models[at][0].root.plan.ctx)
+        ctx = _copy_silent_context(models[at][0].root.plan.ctx)
         own = [
             compiled
             for compiled in models[at]
-            if not (compiled.root.plan.scope.only_called or _reports(compiled))
+            if not (compiled.root.plan.scope.only_called or _reports_failures(compiled))
         ]
         processes = [
             plan_process(compiled.root.plan.scope.model, compiled.process, ctx, table)._replace(
@@ -163,11 +167,11 @@ def _again(
     return recompiled
 
 
-def _reports(compiled: CompiledProcess) -> bool:
+def _reports_failures(compiled: CompiledProcess) -> bool:
     return compiled.root.plan.scope.on_error
 
 
-def _planned(compiled: CompiledProcess) -> PlannedProcess:
+def _restore_plan(compiled: CompiledProcess) -> PlannedProcess:
     return PlannedProcess(
         compiled.process, tuple(scope.plan for scope in compiled.scopes), compiled.digest
     )
@@ -180,7 +184,8 @@ def _are_same(
     shapes = set()
     for place in places:
         workflows = [
-            workflow_shape(dump_json(scope.workflow)) for scope in _at(place, again).scopes
+            workflow_shape(dump_json(scope.workflow))
+            for scope in _find_compiled(place, again).scopes
         ]
         shapes.add(
             tuple(re.sub(_CALL, "", workflow) if but_calls else workflow for workflow in workflows)
@@ -204,22 +209,22 @@ def _first_only(
         own = [
             compiled
             for compiled in again[at]
-            if not (compiled.root.plan.scope.only_called or _reports(compiled))
+            if not (compiled.root.plan.scope.only_called or _reports_failures(compiled))
         ]
         kept = [compiled for compiled in own if _Place(at, compiled.process.id) not in gone]
-        ctx = _quiet(model[0].root.plan.ctx)
+        ctx = _copy_silent_context(model[0].root.plan.ctx)
         every = (
             again[at]
             if len(kept) == len(own)
-            else build_processes([_planned(compiled) for compiled in kept], ctx)
+            else build_processes([_restore_plan(compiled) for compiled in kept], ctx)
         )
-        every += [compiled for compiled in model if _reports(compiled)]
+        every += [compiled for compiled in model if _reports_failures(compiled)]
         result.append(every)
         remade += every
     return result, remade
 
 
-def _report(
+def _report_conflict(
     places: Sequence[_Place],
     models: Sequence[Compiled],
     again: Mapping[int, Compiled],
@@ -227,7 +232,7 @@ def _report(
 ) -> None:
     """OF428: a process has to be compiled differently for its callers; `again` is empty if it
     cannot be distinguished from another one."""
-    process = _at(places[0], models).process
+    process = _find_compiled(places[0], models).process
     name = plain(process.name)
     callers = [f"`{plain(models[place.at][0].root.plan.scope.title)}`" for place in places]
     why, what = (

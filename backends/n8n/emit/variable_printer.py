@@ -116,10 +116,10 @@ class VariablePrinter:
                 node = quote_node(self.graph.nodes[HelperKey(key, "data")].name)
                 items.append(f"...($({node}).isExecuted ? [$({node}).first(0).json] : [])")
             of = _Name(name)
-            a, b = (f"({_maybe(f'{o}.{count}', of)} ?? 0)" for o in "ab")
+            a, b = (f"({_read_maybe(f'{o}.{count}', of)} ?? 0)" for o in "ab")
             best = f"[{', '.join(items)}].reduce((a, b) => ({b} > {a} ? b : a))"
             values.append(f"{_object_key(name)}: {_read_name(best, of)}")
-            counts.append(f"{_object_key(name)}: {_maybe(f'{best}.{count}', of)} ?? 0")
+            counts.append(f"{_object_key(name)}: {_read_maybe(f'{best}.{count}', of)} ?? 0")
         inside = ",\n ".join((*values, f"{count}: {{ ...$json.{count}, {', '.join(counts)} }}"))
         return Printed("set", set_.write_parameters(make_expression(f"({{ {inside} }})")))
 
@@ -196,7 +196,7 @@ class VariablePrinter:
     def _counted(self, names: tuple[str, ...], given: _Items, was: str) -> str:
         def count_settings(name: _Name, items: tuple[str, ...]) -> str:
             return (
-                f"({_maybe(f'was.{self.carried.count}', name)} ?? 0) + "
+                f"({_read_maybe(f'was.{self.carried.count}', name)} ?? 0) + "
                 "((now) => now === undefined || "
                 f"JSON.stringify(now) === JSON.stringify({_read_name('was', name)}) ? 0 : 1)"
                 f"({_first_with(name, items)})"
@@ -342,7 +342,7 @@ def _read_name(owner: str, name: _Name) -> str:
     return f"{owner}.{name.text}" if name.is_identifier else f"{owner}[{name.code}]"
 
 
-def _maybe(owner: str, name: _Name) -> str:
+def _read_maybe(owner: str, name: _Name) -> str:
     """JavaScript that reads a variable from what may be no object; undefined there. No `?.` stands
     before brackets: n8n takes some such reads for undefined."""
     return f"{owner}?.{name.text}" if name.is_identifier else f"({owner} ?? {{}})[{name.code}]"
@@ -351,4 +351,4 @@ def _maybe(owner: str, name: _Name) -> str:
 def _first_with(name: _Name, items: Iterable[str]) -> str:
     """JavaScript for a variable as the first of several items has it."""
     code = f"[{', '.join(items)}].find((o) => {_read_name('o', name)} !== undefined)"
-    return _maybe(code, name)
+    return _read_maybe(code, name)

@@ -217,7 +217,7 @@ def work_code(
     return writer.code(tuple(statements), before, keep_locals, called, narrow)
 
 
-def _results(tree: Tree) -> Iterator[str]:
+def _list_results(tree: Tree) -> Iterator[str]:
     """What the value of a tree may be: a `number` that was calculated, or a `part` of a value,
     which may be undefined."""
     match tree:
@@ -228,12 +228,12 @@ def _results(tree: Tree) -> Iterator[str]:
             yield "part"
         case Conditional() | Logical():
             for operand in tree.operands[-2:]:
-                yield from _results(operand)
+                yield from _list_results(operand)
         case Arithmetic() | Negative():
             if kind_of(tree) != "text":
                 yield "number"
         case Call(methods.LIST | methods.MAP):
-            yield from (r for part in tree.operands for r in _results(part) if r == "number")
+            yield from (r for part in tree.operands for r in _list_results(part) if r == "number")
 
 
 class Answers(NamedTuple):
@@ -265,7 +265,7 @@ def mapping_code(
             body += writer.fits(value, "")
         else:
             body += writer.needs(value, frozenset(), "")
-        fields.append(f"{_key(name)}: {writer.tree(value)}")
+        fields.append(f"{_write_key(name)}: {writer.tree(value)}")
     lines = [
         "const item = $input.first().json;",
         "const v = Object.assign(Object.create(null), item);",
@@ -299,7 +299,7 @@ class _Writer:
         self.before = "v" if before is None else "before"
         fields = [
             *([] if narrow else ["...item"]),
-            *(f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)),
+            *(f"{_write_key(n)}: {self.place(n, own=False)}" for n in _list_names(statements)),
         ]
         if self.caught:
             self.failed = [*fields]
@@ -328,7 +328,7 @@ class _Writer:
         """As `code`, where parts of what comes in are known under names in the task only."""
         self.before = "item"
         self.locals.update(name for name, _ in answer)
-        names = [f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)]
+        names = [f"{_write_key(n)}: {self.place(n, own=False)}" for n in _list_names(statements)]
         if self.caught:
             self.failed = ["...item", *names]
         body = list(self.lines(statements, frozenset(self.locals), ""))
@@ -355,7 +355,7 @@ class _Writer:
         blank, cleared = (
             f"{answers.unsent} ? {{}} : {{ {nulls} }}"
             for names in (answers.blank, answers.cleared)
-            for nulls in [", ".join(f"{_key(name)}: null" for name in names)]
+            for nulls in [", ".join(f"{_write_key(name)}: null" for name in names)]
         )
         lines = [
             "const form = $input.first().json;",
@@ -366,7 +366,7 @@ class _Writer:
         ]
         if self.locals:
             lines.append("const own = Object.create(null);")
-        fields = [f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)]
+        fields = [f"{_write_key(n)}: {self.place(n, own=False)}" for n in _list_names(statements)]
         return self.whole(lines, body, fields)
 
     def whole(self, lines: list[str], body: list[str], fields: list[str]) -> str:
@@ -542,7 +542,7 @@ class _Writer:
         """Code for a value that a variable gets: JSON has neither undefined nor infinite numbers
         and no NaN."""
         code = self.tree(value)
-        kinds = set(_results(value))
+        kinds = set(_list_results(value))
         if "number" in kinds:
             self.helpers.setdefault("finite", FINITE)
             return f"finite({js_string(name)}, {code})"
@@ -570,12 +570,14 @@ class _Writer:
             yield f"{indent}{self.need(asked)}"
         at = len(self.decisions)
         self.decisions.append(step)
-        given = ", ".join(f"{_key(n)}: {self.variable((n,))}" for n in decision.variables)
+        given = ", ".join(f"{_write_key(n)}: {self.variable((n,))}" for n in decision.variables)
         call = f"decision{at}({{ {given} }})" if given else f"decision{at}({{}})"
         if step.local:
             self.locals.update(step.names)
         place = self.place(step.result, own=step.local)
-        single = _key(decision.outputs[0] or decision.name) if len(decision.outputs) == 1 else ""
+        single = (
+            _write_key(decision.outputs[0] or decision.name) if len(decision.outputs) == 1 else ""
+        )
         if step.spread:
             yield f"{indent}const hit{at} = {call};"
             for name in decision.outputs:
@@ -613,10 +615,10 @@ class _Writer:
         yield f"{indent}{place} = {value};"
 
 
-def _names(statements: Iterable[Statement]) -> list[str]:
+def _list_names(statements: Iterable[Statement]) -> list[str]:
     """Variables that the item gets, each once."""
     return list(dict.fromkeys(assigned(statements)))
 
 
-def _key(name: str) -> str:
+def _write_key(name: str) -> str:
     return name if _IDENTIFIER.fullmatch(name) else js_string(name)

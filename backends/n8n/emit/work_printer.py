@@ -64,25 +64,25 @@ def print_conclusion(work: Work, element: str, plan: ScopePlan) -> Printed:
         work.after,
         _Unset(element, plan, itself=True).message,
         before=before,
-        answer=_answer(work),
+        answer=_find_answer(work),
         called=is_brought(element, plan),
         narrow=is_narrow(element, plan),
         caught=hands_variables(element, plan),
         given=given,
-        answers=None if form is None else _answers(form, work),
+        answers=None if form is None else _collect_answers(form, work),
     )
     return Printed("code", code.code_parameters(text))
 
 
 def print_hand_over(mappings: CallMappings, element: str, plan: ScopePlan) -> Printed:
     """The node that computes what a call hands over."""
-    every = hands_everything(_caller(element, plan))
+    every = hands_everything(_find_caller(element, plan))
     return _print_mappings(mappings.inputs, _Unset(element, plan), every=every)
 
 
 def print_take_back(mappings: CallMappings, element: str, plan: ScopePlan) -> Printed:
     """The node that computes what a call takes back."""
-    every = takes_everything(_caller(element, plan))
+    every = takes_everything(_find_caller(element, plan))
     return _print_mappings(mappings.outputs, _Unset(element, plan, itself=True), every=every)
 
 
@@ -102,7 +102,7 @@ def _print_mappings(values: Iterable[tuple[str, Tree]], unset: _Unset, *, every:
     return Printed("code", code.code_parameters(mapping_code(values, unset.message, every=every)))
 
 
-def _caller(element: str, plan: ScopePlan) -> CallActivity | Task:
+def _find_caller(element: str, plan: ScopePlan) -> CallActivity | Task:
     call = plan.graph.nodes[element]
     assert isinstance(call, CallActivity | Task)
     return call
@@ -117,14 +117,14 @@ def _item_before(element: str, plan: ScopePlan) -> str | None:
     return f"$({quote_node(name)}).first({port.number}).json"
 
 
-def _answer(work: Work) -> tuple[tuple[str, Part], ...] | None:
+def _find_answer(work: Work) -> tuple[tuple[str, Part], ...] | None:
     """The names under which parts of what comes back are known."""
     if work.act is None or isinstance(work.act, CatalogueOperation):
         return None  # what it hands on has the names that its outputs read
     return work.act.answer if isinstance(work.act, Request) else ()
 
 
-def _answers(form: TaskForm, work: Work) -> Answers:
+def _collect_answers(form: TaskForm, work: Work) -> Answers:
     """What somebody has answered, for the mappings of the task."""
     given = frozenset(assigned(work.before, local=True))
     blank = tuple(name for name in form.asks if name not in given)

@@ -10,7 +10,15 @@ from typing import Any
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.compiled import CompiledScope
-from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, ROW, banded, grid, lift
+from orgflow.backends.n8n.emit.layout import (
+    COLUMN,
+    GRID,
+    NODE,
+    ROW,
+    assign_cells,
+    find_lift,
+    group_rows_by_lane,
+)
 from orgflow.backends.n8n.emit.output_order import order_outputs
 from orgflow.backends.n8n.emit.printed import Printed
 from orgflow.backends.n8n.emit.printers import PlanPrinter
@@ -70,22 +78,22 @@ def _fields_of(value: Value) -> dict[str, Any]:
 def build_workflow(plan: ScopePlan, digest: str, version: N8nVersion) -> CompiledScope:
     """The workflow of one plan, in file form."""
     seed = plan.scope.seed
-    positions, bands = _positions(plan)
+    positions, bands = _place_nodes(plan)
     order_outputs(plan, positions)
     boxes, stickies = [], {}
-    for name, element, box in _stickies(plan, positions, bands, digest, version):
+    for name, element, box in _place_stickies(plan, positions, bands, digest, version):
         boxes.append((plan.workflow_graph.names.take(name), box))
         stickies[boxes[-1][0]] = element
     printer = PlanPrinter(plan)
     nodes = [
-        _node(node, printer, positions[node.key], seed, version)
+        _build_node(node, printer, positions[node.key], seed, version)
         for node in plan.workflow_graph.nodes.values()
     ]
-    connections, wired = _connections(plan, positions)
+    connections, wired = _connect_nodes(plan, positions)
     workflow: Workflow = {
         "id": plan.scope.workflow_id,
         "name": plan.scope.title[:MOST_NAME],
-        "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
+        "nodes": [*(_build_sticky(name, box, seed, version) for name, box in boxes), *nodes],
         "connections": connections,
         "settings": _settings_of(plan),
     }
@@ -113,7 +121,7 @@ def _lane_of(plan: ScopePlan) -> dict[str, str]:
     return result
 
 
-def _positions(
+def _place_nodes(
     plan: ScopePlan,
 ) -> tuple[dict[NodeKey, tuple[int, int]], dict[str, tuple[int, int]]]:
     """The top left corner of each node, and top and bottom of each lane with nodes."""
@@ -124,33 +132,37 @@ def _positions(
         return drawn.positions, drawn.lanes
     triggers = [k for k, n in workflow_graph.nodes.items() if n.role == "trigger"]
     rest = [k for k, n in workflow_graph.nodes.items() if n.role != "trigger"]
-    wires = sorted(workflow_graph.wires, key=lambda w: (_stops(w[1], workflow_graph), w[0].number))
+    wires = sorted(
+        workflow_graph.wires, key=lambda w: (_is_stop(w[1], workflow_graph), w[0].number)
+    )
     choices = [g for g, d in plan.decisions.items() if not d.several]
     late = {key for key, node in workflow_graph.nodes.items() if node.role == "data"}
-    cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires), ports, choices, late)
+    cells = assign_cells(
+        [*triggers, *rest], ((a.node, b.node) for a, b in wires), ports, choices, late
+    )
     lane_of = _lane_of(plan)
     bands: dict[str, tuple[int, int]] = {}
     if lane_of:
         member = {k: lane_of.get(n.element, "") for k, n in workflow_graph.nodes.items()}
         order = [lane.id for lane in plan.scope.lanes]
-        cells, bands = banded(cells, member, ["", *order], ports)
+        cells, bands = group_rows_by_lane(cells, member, ["", *order], ports)
         bands.pop("", None)
     positions = {k: (c * COLUMN, r * ROW) for k, (c, r) in cells.items()}
     for k, count in ports.items():
         x, y = positions[k]
-        positions[k] = (x, y - lift(count))
+        positions[k] = (x, y - find_lift(count))
     edges = {n: (a * ROW - _ABOVE, (b + 1) * ROW - _ABOVE) for n, (a, b) in bands.items()}
     return positions, edges
 
 
-def _stops(target: Port, workflow_graph: PlanGraph) -> bool:
+def _is_stop(target: Port, workflow_graph: PlanGraph) -> bool:
     return workflow_graph.nodes[target.node].role == "stop"
 
 
 # -- nodes and wires -------------------------------------------------------------------------------
 
 
-def _node(
+def _build_node(
     planned: PlanNode,
     printer: PlanPrinter,
     position: tuple[int, int],
@@ -164,7 +176,7 @@ def _node(
         "type": node_type(printed.type),
         "typeVersion": printed.version or type_version(printed.type, version),
         "position": [*position],
-        "parameters": _parameters(printed, version),
+        "parameters": _adapt_parameters(printed, version),
     }
     kind = node_types.find_type(printed.type)
     if (kind is not None and kind.once) or isinstance(planned.action, KEEPS):
@@ -185,7 +197,7 @@ def _node(
     return result
 
 
-def _parameters(printed: Printed, version: N8nVersion) -> dict[str, Any]:
+def _adapt_parameters(printed: Printed, version: N8nVersion) -> dict[str, Any]:
     if printed.type == code.NODE.name and printed.version is None and version.major < 2:
         return code.visible_code(printed.parameters)
     return printed.parameters
@@ -211,7 +223,7 @@ _Wire = tuple[tuple[int, int, int], Port, str | None]
 """The sort key of a wire among those of its output, the end of the wire, and its flow, if any."""
 
 
-def _connections(
+def _connect_nodes(
     plan: ScopePlan, positions: dict[NodeKey, tuple[int, int]]
 ) -> tuple[dict[str, Any], dict[tuple[str, int, int], str]]:
     """Connections, and the flows of those that have one: wires per output, top target first, since
@@ -266,7 +278,7 @@ _Box = tuple[str, int, int, int, int, int]
 """Content, left, top, width, height, colour."""
 
 
-def _stickies(
+def _place_stickies(
     plan: ScopePlan,
     positions: dict[NodeKey, tuple[int, int]],
     bands: dict[str, tuple[int, int]],
@@ -288,7 +300,7 @@ def _stickies(
         sorted(bands.items(), key=lambda item: (item[1], item[0]))
     ):
         colour = _LANE_COLOURS[index % len(_LANE_COLOURS)]
-        heading = _heading(lanes[lane])
+        heading = _make_heading(lanes[lane])
         boxes.append(
             (
                 f"Lane {heading}",
@@ -312,16 +324,16 @@ def _stickies(
             content = f"### {literal(group.title)}"
             boxes.append((f"Part {group.title}", group.sub.id, (content, *at, COLOUR)))
     name = plain(pool.name) if pool else ""
-    summary = _summary(plan, plan.scope.title, name, left - indent, top, digest, version)
+    summary = _write_summary(plan, plan.scope.title, name, left - indent, top, digest, version)
     boxes.append(("About this workflow", plan.scope.body.id, summary))
     return boxes
 
 
-def _heading(lane: Lane) -> str:
+def _make_heading(lane: Lane) -> str:
     return plain(lane.caption).lstrip("#") or lane.id
 
 
-def _summary(
+def _write_summary(
     plan: ScopePlan,
     title: str,
     pool: str,
@@ -347,8 +359,8 @@ def _summary(
             lines += ["", f"**{literal(node.label)}**"]
             lines += map(literal, node.doc.strip().splitlines())
     lines += ["", _KEEP]
-    height = _height(lines)
-    content = "\n".join([*lines, "", _map(plan, digest)])
+    height = _measure_height(lines)
+    content = "\n".join([*lines, "", _write_map(plan, digest)])
     return (content, left, top - height - 48, 736, height, 7)
 
 
@@ -378,14 +390,14 @@ def _join_names(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - _LIST} more" if len(names) > _LIST else shown
 
 
-def _height(lines: Sequence[str]) -> int:
+def _measure_height(lines: Sequence[str]) -> int:
     """Of a note whose first line is its title, as the editor sets it: a line of text is 20 high,
     and so is the space between two paragraphs, of which one is the title."""
     rows = sum(1 + len(line) // _ROOM for line in lines if line)
     return -(-(32 + 20 * (rows + lines.count(""))) // GRID) * GRID
 
 
-def _map(plan: ScopePlan, digest: str) -> str:
+def _write_map(plan: ScopePlan, digest: str) -> str:
     """The line with the identity map."""
     mapping = {n.name: n.element for n in plan.workflow_graph.nodes.values() if n.represents}
     scope: dict[str, Any] = {}
@@ -397,7 +409,7 @@ def _map(plan: ScopePlan, digest: str) -> str:
     return map_line({"model": digest, "process": plan.process.id, **scope, "nodes": mapping})
 
 
-def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
+def _build_sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
     content, x, y, width, height, colour = box
     return {
         "id": node_uuid(f"{seed}/note/{name}"),

@@ -59,7 +59,7 @@ class Problem(NamedTuple):
     kind: str = "schema"
 
 
-def pointer(*keys: str | int) -> str:
+def make_pointer(*keys: str | int) -> str:
     """A JSON pointer of these keys."""
     return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
@@ -76,7 +76,7 @@ class _Node(NamedTuple):
     parameters: Mapping[str, Any]
 
     def problem(self, kind: str, message: str, *keys: str | int) -> Problem:
-        return Problem(pointer("nodes", self.number, *keys), message, kind)
+        return Problem(make_pointer("nodes", self.number, *keys), message, kind)
 
 
 @dataclass(eq=False, repr=False)
@@ -108,7 +108,7 @@ def check_workflow(
     problems: list[Problem] = []
     if not isinstance(workflow, Mapping):
         return ()
-    graph = _read(workflow)
+    graph = _read_graph(workflow)
     if form == "api":
         problems += _check_api_keys(workflow, version)
     problems += _check_names(graph)
@@ -124,7 +124,7 @@ def check_workflow(
     return tuple(problems)
 
 
-def _read(workflow: Mapping[str, Any]) -> _Graph:
+def _read_graph(workflow: Mapping[str, Any]) -> _Graph:
     graph = _Graph()
     nodes = workflow.get("nodes")
     for index, raw in enumerate(nodes if isinstance(nodes, list) else ()):
@@ -138,11 +138,11 @@ def _read(workflow: Mapping[str, Any]) -> _Graph:
         graph.by_name.setdefault(node.name, node)
     connections = workflow.get("connections")
     if isinstance(connections, Mapping):
-        graph.wires.extend(_wires(connections))
+        graph.wires.extend(_read_wires(connections))
     return graph
 
 
-def _wires(connections: Mapping[str, Any]) -> Iterator[_Wire]:
+def _read_wires(connections: Mapping[str, Any]) -> Iterator[_Wire]:
     for source, by_kind in connections.items():
         outputs = by_kind.get("main") if isinstance(by_kind, Mapping) else None
         for output, ends in enumerate(outputs if isinstance(outputs, list) else ()):
@@ -157,7 +157,7 @@ def _wires(connections: Mapping[str, Any]) -> Iterator[_Wire]:
 def _check_api_keys(workflow: Mapping[str, Any], version: N8nVersion) -> Iterator[Problem]:
     refused = set(api_keys(DEFAULT_VERSION)) - set(api_keys(version))
     for key in sorted(workflow.keys() & refused):
-        yield Problem(pointer(key), f"n8n {version} refuses `{key}`", "api-key")
+        yield Problem(make_pointer(key), f"n8n {version} refuses `{key}`", "api-key")
 
 
 def _check_names(graph: _Graph) -> Iterator[Problem]:
@@ -198,7 +198,7 @@ def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
 
 def _check_form_names(node: _Node) -> Iterator[Problem]:
     # A Wait's typeVersion is below 2.4, where n8n keys an answer by its label.
-    fields = _inside(node.parameters, "formFields", "values")
+    fields = _find_inside(node.parameters, "formFields", "values")
     for index, form_field in enumerate(fields if isinstance(fields, list) else ()):
         if not isinstance(form_field, Mapping) or form_field.get("fieldType") == "hiddenField":
             continue
@@ -219,27 +219,26 @@ def _check_wires(graph: _Graph) -> Iterator[Problem]:
         if source not in outputs:
             if source not in unknown:
                 message = f"no node has the name `{source}`"
-                yield Problem(pointer("connections", source), message, "connection-source")
+                yield Problem(make_pointer("connections", source), message, "connection-source")
                 unknown.add(source)
         else:
             count = outputs[source]
             if count is not None and output >= count:
                 message = (
-                    f"`{source}` has {_plural(count, 'output')}, but a connection leaves "
+                    f"`{source}` has {_format_count(count, 'output')}, but a connection leaves "
                     f"output {output}"
                 )
-                yield Problem(pointer(*path), message, "connection-output")
+                yield Problem(make_pointer(*path), message, "connection-output")
         if target not in inputs:
             message = f"`{source}` leads to `{target}`, which does not exist"
-            yield Problem(pointer(*path, "node"), message, "connection-target")
+            yield Problem(make_pointer(*path, "node"), message, "connection-target")
             continue
         wired.setdefault(target, set()).add(index)
         count = inputs[target]
         if count is not None and not 0 <= index < count:
-            message = (
-                f"`{target}` has {_plural(count, 'input')}, but a connection enters input {index}"
-            )
-            yield Problem(pointer(*path, "index"), message, "connection-input")
+            has = _format_count(count, "input")
+            message = f"`{target}` has {has}, but a connection enters input {index}"
+            yield Problem(make_pointer(*path, "index"), message, "connection-input")
     for node in graph.nodes:
         if node.short == "merge":
             missing = set(range(inputs[node.name] or 0)) - wired.get(node.name, set())
@@ -254,7 +253,7 @@ def _check_reach(graph: _Graph) -> Iterator[Problem]:
     if not starts:
         yield Problem("/nodes", "no trigger starts this workflow", "no-trigger")
         return
-    reached = {*_closure(starts, graph.targets()), *(node.name for node in triggers)}
+    reached = {*_find_reached(starts, graph.targets()), *(node.name for node in triggers)}
     for node in graph.nodes:
         if node.name not in reached and node.short != "stickyNote":
             yield node.problem("unreachable", f"no trigger leads to `{node.name}`")
@@ -264,7 +263,7 @@ def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
     if not node.parameters or node.short == "stickyNote":
         return  # text for people; n8n evaluates none of it
     if node.short != "code" and all(
-        _can_be_read(text, graph) for text in _expressions(node.parameters)
+        _can_be_read(text, graph) for text in _list_expressions(node.parameters)
     ):
         return  # nearly always; only faults need the paths of the texts
     for path, text in texts(node.parameters):
@@ -288,7 +287,7 @@ def _can_be_read(text: str, graph: _Graph) -> bool:
     return not reading.faults and graph.by_name.keys() >= {*reading.references}
 
 
-def _expressions(parameters: Mapping[str, Any]) -> list[str]:
+def _list_expressions(parameters: Mapping[str, Any]) -> list[str]:
     """The texts in parameters that n8n evaluates, in any order."""
     expressions: list[str] = []
     waiting: list[Any] = [parameters]
@@ -316,11 +315,11 @@ def _check_addresses(graph: _Graph) -> Iterator[Problem]:
             method = node.parameters.get("httpMethod", "GET")
             address, keys = ("webhook", str(method), str(node.parameters.get("path"))), ("path",)
         elif node.short == "formTrigger":
-            path = _inside(node.parameters, "options", "path")
+            path = _find_inside(node.parameters, "options", "path")
             if path is not None:
                 address, keys = ("form", str(path)), ("options", "path")
         elif node.short == "wait" and node.parameters.get("resume") in ("webhook", "form"):
-            suffix = _inside(node.parameters, "options", "webhookSuffix")
+            suffix = _find_inside(node.parameters, "options", "webhookSuffix")
             # Pages of forms may have one address where each says of which it is.
             pages = tuple(form_fields.hidden_fields(node.parameters).values())
             yield from _check_suffix(node, "" if suffix is None else str(suffix), waits, pages)
@@ -361,7 +360,7 @@ def _check_timers(graph: _Graph) -> Iterator[Problem]:
         sources.setdefault(target, []).append(source)
     waiting = [node.name for node in graph.nodes if _may_wait(node)]
     before = [source for name in waiting for source in sources.get(name, ())]
-    endangered = _closure(before, sources)
+    endangered = _find_reached(before, sources)
     for node in limited:
         if node.name in endangered:
             message = f"the time limit of `{node.name}` can end a later wait"
@@ -372,7 +371,7 @@ def _may_wait(node: _Node) -> bool:
     return node.kind is not None and node.kind.waits(node.parameters)
 
 
-def _closure(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
+def _find_reached(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
     reached = set(starts)
     waiting = list(reached)
     while waiting:
@@ -383,11 +382,11 @@ def _closure(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
     return reached
 
 
-def _inside(value: object, *keys: str) -> object:
+def _find_inside(value: object, *keys: str) -> object:
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
-def _plural(count: int, word: str) -> str:
+def _format_count(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -39,7 +39,7 @@ def protect_addresses(plan: ScopePlan) -> None:
     if plan.ctx.options.get(AUTH, "none") == "none":
         _report_open(called, plan)
     else:
-        _protect([n for n in called if not isinstance(n.action, WaitForTime)], plan)
+        _protect_requests([n for n in called if not isinstance(n.action, WaitForTime)], plan)
 
 
 def _report_open(called: list[PlanNode], plan: ScopePlan) -> None:
@@ -65,7 +65,7 @@ def _report_open(called: list[PlanNode], plan: ScopePlan) -> None:
         )
 
 
-def _protect(called: list[PlanNode], plan: ScopePlan) -> None:
+def _protect_requests(called: list[PlanNode], plan: ScopePlan) -> None:
     headers: list[str] = []
     passwords: list[str] = []
     for node in called:

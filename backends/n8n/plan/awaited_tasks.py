@@ -15,5 +15,5 @@ def plan_awaited_task(task: Task, plan: ScopePlan) -> bool:
     address = take_address(plan, task.name)
     node = plan.workflow_graph.add(task.id, task.name, WaitForCall(address), element=task.id)
     decisions = plan.decided_by.get(task.id, [])
-    node.notes += notes.receive(task, address, decisions, plan.defaults, plan.ctx)
+    node.notes += notes.note_receive_task(task, address, decisions, plan.defaults, plan.ctx)
     return True

@@ -21,7 +21,7 @@ def plan_call(caller: SubProcess | CallActivity, called: WorkflowScope, plan: Sc
     """A node that calls a workflow and waits for its end."""
     if isinstance(caller, CallActivity) and not states_data(caller):
         _report_unstated(caller, plan)
-    lines = notes.call(caller, called.title)
+    lines = notes.note_call(caller, called.title)
     _plan_calling(caller, Call(called.workflow_id), lines, plan)
 
 
@@ -54,13 +54,13 @@ def _plan_calling(
         plan.work[caller.id] = Work(before=tuple(Evaluate(value) for _, value in mappings.inputs))
         name = f"{caller.name or caller.id} inputs"
         before = add_preparation(
-            plan, caller.id, name, HandOver(mappings), notes.mapping(before=True)
+            plan, caller.id, name, HandOver(mappings), notes.note_mapping(before=True)
         )
     graph.add(caller.id, caller.name, call, element=caller.id, notes=lines)
     if before is not None:
         graph.connect(Port(before), Port(caller.id))
     if takes_computed(caller):
-        add_conclusion(plan, caller.id, TakeBack(mappings), notes.mapping(before=False))
+        add_conclusion(plan, caller.id, TakeBack(mappings), notes.note_mapping(before=False))
 
 
 def _report_unstated(call: CallActivity, plan: ScopePlan) -> None:

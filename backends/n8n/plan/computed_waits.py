@@ -17,7 +17,9 @@ def plan_moment(event: Event, definition: EventDefinition, label: str, plan: Sco
     """In front of an event a node that computes when its wait ends."""
     work = waiting_until(definition)
     plan.work[event.id] = work
-    add_preparation(plan, event.id, f"{label} time", PrepareWork(work), notes.moment())
+    add_preparation(
+        plan, event.id, f"{label} time", PrepareWork(work), notes.note_computed_moment()
+    )
 
 
 def plan_condition(event: Event, label: str, plan: ScopePlan) -> bool:
@@ -36,5 +38,5 @@ def plan_condition(event: Event, label: str, plan: ScopePlan) -> bool:
         return False
     plan.work[event.id] = work
     node = plan.workflow_graph.add(event.id, label, Program(work), element=event.id)
-    node.notes += notes.condition(event, plan.defaults)
+    node.notes += notes.note_condition(event, plan.defaults)
     return True

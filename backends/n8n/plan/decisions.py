@@ -39,13 +39,15 @@ def plan_decision_node(decision: Decision, plan: ScopePlan) -> None:
         name = f"Choice after {before}" if before else "Choice"
     action = Decide(decision, (), unset=False)
     node = graph.add(gateway.id, name, action, element=gateway.id)
-    node.notes += notes.decision(decision, plan.defaults, asked=decision.setter in plan.forms)
+    node.notes += notes.note_deciding_gateway(
+        decision, plan.defaults, asked=decision.setter in plan.forms
+    )
     if decision.values and decision.setter == gateway.id:
         key = decide_key(gateway.id)
         setter = graph.add(
             key, f"Decide: {name}", SetDecision(decision), element=gateway.id, role="decide"
         )
-        setter.notes += notes.decide(decision)
+        setter.notes += notes.note_setter(decision)
         graph.connect(Port(key), Port(gateway.id))
         plan.enter_by(gateway.id, key)
 

@@ -22,7 +22,7 @@ def find_silent_gateways(plan: ScopePlan) -> None:
         if _is_silent(node, plan):
             plan.silent.add(node.id)
         if isinstance(node, Event) and node.extra:
-            notes.unmapped(node, plan.ctx)
+            notes.report_unmapped(node, plan.ctx)
 
 
 def plan_elements(plan: ScopePlan) -> None:

@@ -22,7 +22,7 @@ def plan_brought_data(event: Event, node: PlanNode, plan: ScopePlan) -> None:
     if not work.after:
         return
     plan.work[event.id] = work
-    add_conclusion(plan, event.id, ConcludeWork(work), notes.mapping(before=False))
+    add_conclusion(plan, event.id, ConcludeWork(work), notes.note_mapping(before=False))
 
 
 def unread_error_parts(event: Event, binding: AnyBinding, plan: ScopePlan) -> list[str]:

@@ -39,7 +39,7 @@ def plan_event(event: Event, plan: ScopePlan) -> None:
     definition = event.definitions[0] if event.definitions else None
     text = definition.expression.text if definition and definition.expression else ""
     open_time, address = (wait.open_time, wait.address) if wait is not None else (False, "")
-    node.notes += notes.event(event, open_time, text, address, plan.defaults)
+    node.notes += notes.note_event(event, open_time, text, address, plan.defaults)
 
 
 def event_label(event: Event) -> str:

@@ -59,7 +59,7 @@ def _plan_error_output(host: str, caught: tuple[CaughtError, ...], plan: ScopePl
     thrown = rest is not None and rest.thrown
     node.notes.append(_describe_error_output(caught, thrown, plan))
     # Code of listeners, and what is made of an answer, may throw an error of the task as well.
-    ports = [Port(host, 1), *(Port(key, 1) for key in _throwing(host, plan))]
+    ports = [Port(host, 1), *(Port(key, 1) for key in _list_throwing(host, plan))]
     coded = tuple(error for error in caught if error.code is not None)
     if not coded and not thrown:
         assert rest is not None
@@ -103,7 +103,7 @@ def _describe_error_output(caught: tuple[CaughtError, ...], thrown: bool, plan: 
     )
 
 
-def _throwing(host: str, plan: ScopePlan) -> list[HelperKey]:
+def _list_throwing(host: str, plan: ScopePlan) -> list[HelperKey]:
     """The nodes around that of a task that may throw an error; they get error outputs."""
     work = plan.work.get(host)
     if work is None:

@@ -26,7 +26,7 @@ def plan_page_facts(task: Task, plan: ScopePlan) -> tuple[About, str]:
 
 def _prepare_page(task: Task, about: About, plan: ScopePlan) -> str:
     """In front of a form a node that computes what its page shows; its name."""
-    lines = notes.about(mapped=bool(about.inputs) or TEXT in about.computed)
+    lines = notes.note_computed_facts(mapped=bool(about.inputs) or TEXT in about.computed)
     key = add_preparation(
         plan, task.id, f"{task.name or task.id} inputs", PrepareWork(about.work), lines
     )

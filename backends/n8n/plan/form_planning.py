@@ -43,8 +43,8 @@ def plan_forms(
     variables |= {path[0] for decision in plan.decisions.values() for path in decision.coded}
     known = ctx.analysis(known_before, plan.graph)
     forms = {
-        task: _showing(
-            _within(make_form(fields, variables), plan.graph.nodes[task]),
+        task: _show_known_values(
+            _apply_mappings(make_form(fields, variables), plan.graph.nodes[task]),
             plan.graph.nodes[task],
             known.get(task, frozenset()),
         )._replace(by=by, dated=version.major > 1)
@@ -56,7 +56,7 @@ def plan_forms(
         return forms
     pages: set[str] = set()
     return {  # forms that people are asked for by messages have addresses of their own
-        task: form._replace(page=_page(plan.graph.nodes[task], pages), again=task in again)
+        task: form._replace(page=_name_page(plan.graph.nodes[task], pages), again=task in again)
         if not by or task in again or (marked and form.fields)
         else form
         for task, form in forms.items()
@@ -100,7 +100,7 @@ def _list_read_by_work(plan: ScopePlan, start: str, ctx: PassContext) -> tuple[A
     return tuple(f for f in fields if not defined or f.variable in starter)
 
 
-def _showing(form: TaskForm, task: Node, known: frozenset[str]) -> TaskForm:
+def _show_known_values(form: TaskForm, task: Node, known: frozenset[str]) -> TaskForm:
     """The form with the values that its page shows: those of the fields that only show one, and
     those of `known` variables that a person may enter again, which a blank answer keeps. An input
     mapping gives fields another value."""
@@ -123,7 +123,7 @@ def _showing(form: TaskForm, task: Node, known: frozenset[str]) -> TaskForm:
     )
 
 
-def _within(form: TaskForm, task: Node) -> TaskForm:
+def _apply_mappings(form: TaskForm, task: Node) -> TaskForm:
     """The form, with what the mappings of its task keep inside of it and what they set."""
     binding = task.binding if isinstance(task, Task) else None
     if not isinstance(binding, Form) or not (
@@ -134,9 +134,9 @@ def _within(form: TaskForm, task: Node) -> TaskForm:
     return mapped
 
 
-def _page(task: Node, taken: set[str]) -> str:
+def _name_page(task: Node, taken: set[str]) -> str:
     """A word for the page of a task that no other has."""
-    return _free(slug(task.name, words=5).replace("_", "-") or "page", taken)
+    return _make_unique_text(slug(task.name, words=5).replace("_", "-") or "page", taken)
 
 
 def make_form(fields: Iterable[AskedField], variables: Iterable[str] = ()) -> TaskForm:
@@ -150,27 +150,27 @@ def make_form(fields: Iterable[AskedField], variables: Iterable[str] = ()) -> Ta
         label = label[:1].upper() + label[1:]
         if label in names and label[-1].isalnum():
             label += ":"
-        label = _free(label, taken)
+        label = _make_unique_text(label, taken)
         if is_refused(asked.variable) and not asked.part:
             asked = asked._replace(variable=field_name(asked.variable, "field"))
-        result.append(FormField(asked, label, _options(asked)))
+        result.append(FormField(asked, label, _list_options(asked)))
     return TaskForm(tuple(result))
 
 
-def _options(asked: AskedField) -> tuple[Option, ...]:
+def _list_options(asked: AskedField) -> tuple[Option, ...]:
     if asked.type == "boolean":
         return (Option(YES, YES), Option(NO, NO))
     taken: set[str] = set()
     options = [
-        Option(o.value, _free(plain(o.label) or plain(o.value) or "(blank)", taken))
+        Option(o.value, _make_unique_text(plain(o.label) or plain(o.value) or "(blank)", taken))
         for o in asked.options
     ]
     if asked.open and asked.source == "condition":
-        options.append(Option(OTHER, _free(OTHER, taken)))
+        options.append(Option(OTHER, _make_unique_text(OTHER, taken)))
     return tuple(options)
 
 
-def _free(text: str, taken: set[str]) -> str:
+def _make_unique_text(text: str, taken: set[str]) -> str:
     """The text, with a number behind it where it is taken, and added to what is."""
     base = text if len(text) <= _MAX_LABEL else text[: _MAX_LABEL - 1].rstrip() + "…"
     if base == "__proto__":

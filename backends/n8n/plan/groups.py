@@ -41,9 +41,9 @@ def find_groups(scope: WorkflowScope, ctx: PassContext) -> tuple[Group, ...]:
         inside = {node.id for part in sub.scopes() for node in part.nodes}
         elements = {n.id for n in scope.body.nodes if source_ids(n)[0] in inside}
         if elements:
-            parts.append(Group(sub, frozenset(elements), _levels(sub)))
+            parts.append(Group(sub, frozenset(elements), _count_levels(sub)))
     return tuple(parts)
 
 
-def _levels(sub: SubProcess) -> int:
-    return max((1 + _levels(n) for n in sub.nodes if isinstance(n, SubProcess)), default=0)
+def _count_levels(sub: SubProcess) -> int:
+    return max((1 + _count_levels(n) for n in sub.nodes if isinstance(n, SubProcess)), default=0)

@@ -33,18 +33,18 @@ def plan_implemented_task(task: Task, plan: ScopePlan) -> bool:
     work = _read_work(task, decisions, plan) if task.binding is not None else None
     if work is not None and work.steps is not None and not decisions:
         node = graph.add(task.id, task.name, Program(work), element=task.id)
-        node.notes += notes.computed(task, work)
+        node.notes += notes.note_computed_task(task, work)
         return True
     if work is not None and work.before:
         name = f"{task.name or task.id} inputs"
-        add_preparation(plan, task.id, name, PrepareWork(work), notes.mapping(before=True))
+        add_preparation(plan, task.id, name, PrepareWork(work), notes.note_mapping(before=True))
     action = _choose_action(task, work, decisions, plan)
     node = graph.add(task.id, task.name, action, element=task.id)
     node.notes += _describe_action(action, task, work, decisions, plan)
     if work is not None and work.before:
         graph.connect(Port(HelperKey(task.id, "inputs")), Port(task.id))
     if work is not None and work.after:
-        add_conclusion(plan, task.id, ConcludeWork(work), notes.mapping(before=False))
+        add_conclusion(plan, task.id, ConcludeWork(work), notes.note_mapping(before=False))
     return True
 
 
@@ -65,13 +65,13 @@ def _describe_action(
     """The note of a task; reports what its node needs, and what it does not do."""
     ctx, defaults = plan.ctx, plan.defaults
     if isinstance(action, Send):
-        return notes.outside(task, describe_needs(action), ctx)
+        return notes.note_outside_task(task, describe_needs(action), ctx)
     if isinstance(action, WaitForCall):
-        return notes.receive(task, action.address, decisions, defaults, ctx, work)
+        return notes.note_receive_task(task, action.address, decisions, defaults, ctx, work)
     named = plan.named_work.get(task.id)
     if named is not None:
         return notes.named_work(task, decisions, f"{named.kind} {named.name}", ctx, work)
-    return notes.task(task, decisions, defaults, ctx, work)
+    return notes.note_placeholder_task(task, decisions, defaults, ctx, work)
 
 
 def _read_work(task: Task, decisions: list[Decision], plan: ScopePlan) -> Work | None:

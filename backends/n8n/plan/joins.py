@@ -24,7 +24,7 @@ def plan_join(gateway: Gateway, plan: ScopePlan) -> None:
         split = graph.add(
             gateway.id, gateway.name or f"Split before {words}", PassOn(), element=gateway.id
         )
-        split.notes += notes.gateway(gateway)
+        split.notes += notes.note_join(gateway)
         return
     join = plan.joins.get(gateway.id)
     partial = join is not None and join.kind == "partial"
@@ -34,7 +34,7 @@ def plan_join(gateway: Gateway, plan: ScopePlan) -> None:
         Join(min(len(into), MERGE_INPUTS), partial),
         element=gateway.id,
     )
-    node.notes += notes.gateway(gateway)
+    node.notes += notes.note_join(gateway)
     for flow, port in zip(into, _plan_inputs(node, len(into), partial, plan), strict=True):
         plan.entry[(gateway.id, flow.id)] = port
 

@@ -45,7 +45,7 @@ def _type_at(gateway: str, path: Path, plan: ScopePlan) -> KnownType | None:
             if arc.source in seen:
                 continue
             seen.add(arc.source)
-            asked = _asked(arc.source, path, plan)
+            asked = _find_asked_field(arc.source, path, plan)
             kind = _TYPES.get(asked.type) if asked is not None else None
             if kind is None and _may_set(arc.source, path[0], plan):
                 return None
@@ -72,7 +72,7 @@ def _may_set(element: str, variable: str, plan: ScopePlan) -> bool:
     return brings_values(plan.graph.nodes[element]) and not computed
 
 
-def _asked(element: str, path: Path, plan: ScopePlan) -> AskedField | None:
+def _find_asked_field(element: str, path: Path, plan: ScopePlan) -> AskedField | None:
     """The field of an element's form that sets a variable, if its mappings do not."""
     form = plan.forms.get(element)
     if form is None or path[0] in form.sets or path[0] in form.inside:

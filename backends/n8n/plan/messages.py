@@ -35,10 +35,12 @@ def plan_message(element: Task | Event, plan: ScopePlan) -> bool:
     plan.work[element.id] = work
     label = event_label(element) if isinstance(element, Event) else element.name
     name = f"{label or element.id} inputs"
-    before = add_preparation(plan, element.id, name, PrepareWork(work), notes.mapping(before=True))
+    before = add_preparation(
+        plan, element.id, name, PrepareWork(work), notes.note_mapping(before=True)
+    )
     node = plan.workflow_graph.add(element.id, label, send, element=element.id)
     needs = Needs(notes=(describe_key(),) if is_keyed(send.act) else ())
-    node.notes += notes.message(element, send.kind, send.name, needs, plan.defaults)
+    node.notes += notes.note_sent_message(element, send.kind, send.name, needs, plan.defaults)
     plan.workflow_graph.connect(Port(before), Port(element.id))
     return True
 

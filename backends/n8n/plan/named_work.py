@@ -39,7 +39,7 @@ class Use(NamedTuple):
     work: NamedWork
 
 
-def uses(scopes: Iterable[ScopePlan]) -> dict[NamedWork, list[Use]]:
+def list_uses(scopes: Iterable[ScopePlan]) -> dict[NamedWork, list[Use]]:
     """The calls, in the order of the models."""
     uses_by_key: dict[str, list[Use]] = {}
     for plan in scopes:
@@ -50,16 +50,16 @@ def uses(scopes: Iterable[ScopePlan]) -> dict[NamedWork, list[Use]]:
     return {called[0].work: called for called in uses_by_key.values()}
 
 
-def contract(called: Iterable[Use]) -> str:
+def write_contract(called: Iterable[Use]) -> str:
     """The contract for the person who implements the workflow, in lines."""
     called = list(called)
     work = called[0].work
     several = len({use.plan.scope.seed for use in called}) > 1
     lines = [f"Does the work of the {work.kind} {work.name}, which the model only names."]
-    lines.append(_passed(called))
+    lines.append(_describe_exchange(called))
     wanted: dict[str, list[str]] = {}
     for use in called:
-        lines += ["", f"Called by {_caller(use, several)}"]
+        lines += ["", f"Called by {_name_caller(use, several)}"]
         assert use.task.binding is not None
         if isinstance(use.task.binding, Http | Mail):  # nothing else has what they say
             lines += [
@@ -67,8 +67,8 @@ def contract(called: Iterable[Use]) -> str:
                 for statement in binding_statements(use.task)
             ]
         else:
-            lines += _given(use.task.binding)
-        for name, why in _read(use):
+            lines += _list_given_inputs(use.task.binding)
+        for name, why in _list_read_outputs(use):
             known = wanted.setdefault(name, [])
             if why not in known:
                 known.append(why)
@@ -85,7 +85,7 @@ def contract(called: Iterable[Use]) -> str:
     return "\n".join(lines)
 
 
-def _caller(use: Use, several: bool) -> str:
+def _name_caller(use: Use, several: bool) -> str:
     """How a contract names a task: with its process where tasks of several processes call."""
     label = f"“{plain(use.task.label)}”"
     return f"{label} of “{plain(use.plan.scope.title)}”" if several else label
@@ -102,7 +102,7 @@ def _partly_given(called: Sequence[Use], several: bool) -> Iterator[str]:
     if partly:
         yield from ("", "Not handed over by every caller")
     for name, uses in partly:
-        yield f"{name}: only by {join_listed(_caller(use, several) for use in uses)}"
+        yield f"{name}: only by {join_listed(_name_caller(use, several) for use in uses)}"
 
 
 class Conflict(NamedTuple):
@@ -120,22 +120,22 @@ class Conflict(NamedTuple):
         """Who expects what."""
         several = len({u.plan.scope.seed for _, uses in self.expected for u in uses}) > 1
         return join_listed(
-            f"{join_listed(_named(use, several) for use in uses)} "
+            f"{join_listed(_name_task(use, several) for use in uses)} "
             f"{'expect' if len(uses) > 1 else 'expects'} {what}"
             for what, uses in self.expected
         )
 
 
-def _named(use: Use, several: bool) -> str:
+def _name_task(use: Use, several: bool) -> str:
     label = f"`{plain(use.task.label)}`"
     return f"{label} of `{plain(use.plan.scope.title)}`" if several else label
 
 
-def conflicts(called: Iterable[Use]) -> Iterator[Conflict]:
+def list_conflicts(called: Iterable[Use]) -> Iterator[Conflict]:
     """Outputs that one workflow cannot give to all of its callers."""
     expectations: dict[str, dict[str, list[Use]]] = {}
     for use in called:
-        for name, what in dict.fromkeys(_expected(use)):
+        for name, what in dict.fromkeys(_list_expected_outputs(use)):
             expectations.setdefault(name, {}).setdefault(what, []).append(use)
     for name, expected in expectations.items():
         if len(expected) > 1:
@@ -147,7 +147,7 @@ def report_conflicts(
 ) -> None:
     """OF428 for each output that the callers expect differently, except known ones."""
 
-    for conflict in conflicts(called):
+    for conflict in list_conflicts(called):
         if conflict.name not in known:
             ctx.emit(
                 ConflictingContract,
@@ -159,7 +159,7 @@ def report_conflicts(
             )
 
 
-def _expected(use: Use) -> Iterator[tuple[str, str]]:
+def _list_expected_outputs(use: Use) -> Iterator[tuple[str, str]]:
     """The outputs of one task whose type or values show in gateways that may read what it sets,
     with what is expected, in words."""
 
@@ -169,7 +169,7 @@ def _expected(use: Use) -> Iterator[tuple[str, str]]:
     read = {
         (access.element, access.variable)
         for access in plan.variables.reads
-        if access.by == "condition" and task in _setting(plan, access)
+        if access.by == "condition" and task in _find_last_setters(plan, access)
     }
     for gateway, decision in plan.decisions.items():
         for field in typed_variables(b.tree for b in decision.branches if b.tree is not None):
@@ -180,7 +180,7 @@ def _expected(use: Use) -> Iterator[tuple[str, str]]:
             yield decision.variable, f"one of {' | '.join(sorted(decision.values))}"
 
 
-def _setting(plan: ScopePlan, read: Read) -> frozenset[str]:
+def _find_last_setters(plan: ScopePlan, read: Read) -> frozenset[str]:
     """The elements whose value of a variable a reader may get: on each path to it the last one that
     can set it."""
     setters = {
@@ -227,7 +227,7 @@ _EXPECTED = {
 }  # fmt: skip
 
 
-def _passed(called: Iterable[Use]) -> str:
+def _describe_exchange(called: Iterable[Use]) -> str:
     """What the workflow receives, and what becomes of what it passes on."""
     calls = [use.task for use in called if use.task.id in use.plan.stubs_called]
     given = all(hands_everything(call) for call in calls)
@@ -272,7 +272,7 @@ def work_to_do(files: Mapping[str, ScopePlan], edited: Container[str] = ()) -> s
     return "\n\n".join((head, *parts)) + "\n"
 
 
-def _given(binding: AnyBinding) -> Iterator[str]:
+def _list_given_inputs(binding: AnyBinding) -> Iterator[str]:
     """What one task hands over beside the process variables."""
     if isinstance(binding, SubProcessCall) and binding.all_variables:
         yield "input all variables"
@@ -284,7 +284,7 @@ def _given(binding: AnyBinding) -> Iterator[str]:
         yield f"retries {plain(binding.retries)}"
 
 
-def _read(use: Use) -> Iterator[tuple[str, str]]:
+def _list_read_outputs(use: Use) -> Iterator[tuple[str, str]]:
     """Names that are read from what one task hands on, and by what."""
 
     binding, plan = use.task.binding, use.plan

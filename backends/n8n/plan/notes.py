@@ -47,11 +47,11 @@ _TIMES = "use an ISO 8601 duration or date"
 _CYCLES = "use a cycle such as R/P1D, or use a Schedule Trigger in n8n"
 
 
-def _doc(text: str) -> list[str]:
+def _list_documentation(text: str) -> list[str]:
     return [text.strip()] if text.strip() else []
 
 
-def _sets(decisions: list[Decision]) -> list[str]:
+def _describe_set_values(decisions: list[Decision]) -> list[str]:
     lines = []
     for d in decisions:
         if d.values:
@@ -67,7 +67,7 @@ def _or_default(decision: Decision) -> str:
     return f" (anything else: {words})"
 
 
-def computed(node: Task, work: Work) -> list[str]:
+def note_computed_task(node: Task, work: Work) -> list[str]:
     """Note of a task that the workflow performs itself, with the rules of a decision table."""
     lines = [f"Computes {summarise_binding(node)}, as defined in the model."]
     if isinstance(node.binding, DecisionTask):
@@ -75,15 +75,17 @@ def computed(node: Task, work: Work) -> list[str]:
 
         decisions = [step.decision for step in work.steps or () if isinstance(step, Decide)]
         lines += [
-            _rules(decision, decision.table) for decision in decisions if decision.table is not None
+            _format_rules(decision, decision.table)
+            for decision in decisions
+            if decision.table is not None
         ]
-    return [*lines, *_doc(node.doc)]
+    return [*lines, *_list_documentation(node.doc)]
 
 
 _MOST_RULES = 20
 
 
-def _rules(decision: FoundDecision, table: Table) -> str:
+def _format_rules(decision: FoundDecision, table: Table) -> str:
     """The rules of a decision table, a line each."""
     policy = " ".join(filter(None, (table.hit_policy, table.aggregation)))
     lines = [f"Rules of {plain(decision.name)} ({plain(decision.file)}, {policy}):"]
@@ -99,21 +101,21 @@ def _rules(decision: FoundDecision, table: Table) -> str:
     return "\n".join(lines)
 
 
-def mapping(*, before: bool) -> list[str]:
+def note_mapping(*, before: bool) -> list[str]:
     """Note of a node with the mappings of a task."""
     if before:
         return ["Computes the input of the next step, as defined in the model."]
     return ["Sets process variables from the output of the previous step, as defined in the model."]
 
 
-def about(*, mapped: bool) -> list[str]:
+def note_computed_facts(*, mapped: bool) -> list[str]:
     """Note of the node that computes the performer, the due date or the input of a task."""
     if mapped:
         return ["Computes the values that the page of the task shows, as defined in the model."]
     return ["Computes the assignees and the due date of the task, as defined in the model."]
 
 
-def moment() -> list[str]:
+def note_computed_moment() -> list[str]:
     """Note of the node that computes the end of an event's wait."""
     return [
         "Computes when the wait of the next step ends. Dates without a time zone use that of "
@@ -121,7 +123,7 @@ def moment() -> list[str]:
     ]
 
 
-def task(
+def note_placeholder_task(
     node: Task,
     decisions: list[Decision],
     defaults: Defaults,
@@ -136,7 +138,7 @@ def task(
         f"Placeholder for a {kind}task: replace it with the node that does the work, and keep the "
         "name."
     )
-    return [placeholder, *_sets(decisions), *_doc(node.doc), _ONCE]
+    return [placeholder, *_describe_set_values(decisions), *_list_documentation(node.doc), _ONCE]
 
 
 def _left_out(node: Task, emitted: str, ctx: PassContext, work: Work | None) -> bool:
@@ -156,14 +158,15 @@ def _left_out(node: Task, emitted: str, ctx: PassContext, work: Work | None) -> 
         UnsupportedBinding,
         f"orgflow does not support {summarise_binding(summarised) or summarise_binding(node)} of "
         f"`{node.label}` on n8n yet; "
-        f"emitted a {emitted} that keeps it in its note{_why(work.unread if work else ())}",
+        f"emitted a {emitted} that keeps it in its note"
+        f"{_join_reasons(work.unread if work else ())}",
         element=node,
         help=_REPLACE,
     )
     return True
 
 
-def receive(
+def note_receive_task(
     node: Task,
     suffix: str,
     decisions: list[Decision],
@@ -175,7 +178,7 @@ def receive(
     is not executed."""
     if not _left_out(node, "Wait for a call", ctx, work):
         _called_back(node, defaults)
-    return [_address_of(suffix), *_sets(decisions), *_doc(node.doc)]
+    return [_address_of(suffix), *_describe_set_values(decisions), *_list_documentation(node.doc)]
 
 
 def _called_back(node: Task | Event, defaults: Defaults) -> None:
@@ -200,7 +203,7 @@ def named_work(
     node: Task, decisions: list[Decision], called: str, ctx: PassContext, work: Work | None = None
 ) -> list[str]:
     """Note of a call of a workflow for named work; OF404, since it is not implemented yet."""
-    why = _why(work.unread if work else ()) or _chooses(decisions)
+    why = _join_reasons(work.unread if work else ()) or _name_chosen_variables(decisions)
     if isinstance(node.binding, Worker | SubProcessCall | DecisionTask) or not summarise_binding(
         node
     ):
@@ -222,10 +225,10 @@ def named_work(
         help="in n8n, implement that workflow as its note describes; all callers share it",
     )
     sentence = f"Calls the workflow that does the work of the {plain(called)}."
-    return [sentence, *_sets(decisions), *_doc(node.doc)]
+    return [sentence, *_describe_set_values(decisions), *_list_documentation(node.doc)]
 
 
-def _credential(node: Node, words: str, ctx: PassContext) -> str:
+def _report_credential(node: Node, words: str, ctx: PassContext) -> str:
     """Report the credential that a node needs (OF424); the line of its note."""
     ctx.emit(
         CredentialNeeded,
@@ -236,7 +239,7 @@ def _credential(node: Node, words: str, ctx: PassContext) -> str:
     return f"Connect {words} before you publish the workflow."
 
 
-def _settings(node: Node, settings: Sequence[tuple[str, str]], ctx: PassContext) -> None:
+def _report_settings(node: Node, settings: Sequence[tuple[str, str]], ctx: PassContext) -> None:
     """Report values that a node needs and that the model does not define (OF426)."""
     for what, how in settings:
         ctx.emit(
@@ -247,7 +250,7 @@ def _settings(node: Node, settings: Sequence[tuple[str, str]], ctx: PassContext)
         )
 
 
-def outside(node: Task, needs: Needs, ctx: PassContext) -> list[str]:
+def note_outside_task(node: Task, needs: Needs, ctx: PassContext) -> list[str]:
     """Note of a node that sends a request or mail, or performs the operation that fills the task;
     OF424 for a credential to connect, OF426 for a value to set, OF404 for unsupported parts."""
     lines = [
@@ -256,8 +259,8 @@ def outside(node: Task, needs: Needs, ctx: PassContext) -> list[str]:
         else "Filled in automatically: check it."
     ]
     if needs.credential:
-        lines.append(_credential(node, needs.credential, ctx))
-    _settings(node, needs.settings, ctx)
+        lines.append(_report_credential(node, needs.credential, ctx))
+    _report_settings(node, needs.settings, ctx)
     if needs.lost:
         ctx.emit(
             UnsupportedBinding,
@@ -265,10 +268,10 @@ def outside(node: Task, needs: Needs, ctx: PassContext) -> list[str]:
             element=node,
             help="if that is not sufficient, let another workflow retry later",
         )
-    return [*lines, *needs.notes, *_doc(node.doc)]
+    return [*lines, *needs.notes, *_list_documentation(node.doc)]
 
 
-def message(
+def note_sent_message(
     node: Task | Event, kind: str, name: str, needs: Needs, defaults: Defaults
 ) -> list[str]:
     """Note of a node that sends a message or a signal (`kind`)."""
@@ -278,16 +281,20 @@ def message(
         f"emitted a request with the {kind} `{name}`",
         "configure the receiver at its address to pass the message on",
     )
-    return [f"Sends the {kind} “{name}” with all process variables.", *needs.notes, *_doc(node.doc)]
+    return [
+        f"Sends the {kind} “{name}” with all process variables.",
+        *needs.notes,
+        *_list_documentation(node.doc),
+    ]
 
 
-def _why(unread: Sequence[Unread]) -> str:
+def _join_reasons(unread: Sequence[Unread]) -> str:
     """Why what the model says is not computed."""
     reasons = dict.fromkeys(statement.reason for statement in unread)
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
-def _chooses(decisions: Sequence[Decision]) -> str:
+def _name_chosen_variables(decisions: Sequence[Decision]) -> str:
     """The variable that a step has to set beside what the model says, since a condition after it is
     not computed."""
     names = [f"`{d.variable}`" for d in decisions if d.values]
@@ -296,7 +303,7 @@ def _chooses(decisions: Sequence[Decision]) -> str:
     return f" (it also has to set {join_listed(names)}, which selects a branch)"
 
 
-def form(
+def note_form(
     node: Task,
     variables: tuple[str, ...],
     about: About | None,
@@ -323,7 +330,8 @@ def form(
             ctx.emit(
                 UnsupportedBinding,
                 f"orgflow does not support {rest} of `{node.label}` on n8n yet; emitted a form, "
-                f"with it in the note{_why(about.work.unread if about is not None else ())}",
+                "with it in the note"
+                f"{_join_reasons(about.work.unread if about is not None else ())}",
                 element=node,
                 help="in n8n, add the content of the original page to the form",
             )
@@ -336,27 +344,27 @@ def form(
     lines = ["A person fills in this form; the run continues after it is submitted."]
     if variables:
         lines.append(f"Asks for {join_listed(variables)}.")
-    return [*lines, *_doc(node.doc)]
+    return [*lines, *_list_documentation(node.doc)]
 
 
-def asked(node: Task, needs: Needs, ctx: PassContext) -> list[str]:
+def note_asked_person(node: Task, needs: Needs, ctx: PassContext) -> list[str]:
     """Note of a node that asks a person by a message: OF424 for its credential, OF426 for missing
     settings."""
-    connect = _credential(node, needs.credential, ctx)
-    _settings(node, needs.settings, ctx)
+    connect = _report_credential(node, needs.credential, ctx)
+    _report_settings(node, needs.settings, ctx)
     return [
         connect,
         *(f"Open: {what}; {how}." for what, how in needs.settings),
     ]
 
 
-def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[str]:
+def note_deciding_gateway(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[str]:
     """Note of a deciding gateway; names the variables that it reads, and their sources. `asked`:
     whether a form asks for its decision variable."""
     own = d.setter == d.gateway.id
     setter = "the decision node before it" if own else f"`{d.setter_label}`"
     if not d.values and not d.coded:  # its conditions are constants
-        return _doc(d.gateway.doc)
+        return _list_documentation(d.gateway.doc)
     reads, helps = [], []
     if d.values:
         kind = "a list of" if d.several else "one of"
@@ -382,35 +390,46 @@ def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[st
     for flow, _ in d.unread:
         words = f"the value of `{d.variable}` in the output of {setter} selects the branch"
         defaults.add((UnreadCondition,), flow.id, words)
-    return _doc(d.gateway.doc)
+    return _list_documentation(d.gateway.doc)
 
 
-def _them(d: Decision) -> str:
+def _choose_pronoun(d: Decision) -> str:
     return "it" if len(d.coded) == 1 else "them"
 
 
-def decide(d: Decision) -> list[str]:
+def note_setter(d: Decision) -> list[str]:
     """Note of a decision node."""
-    return [*_sets([d]), f"Replace it with the node that decides, and keep the name. {_ONCE}"]
+    return [
+        *_describe_set_values([d]),
+        f"Replace it with the node that decides, and keep the name. {_ONCE}",
+    ]
 
 
-def call(node: SubProcess | CallActivity, title: str) -> list[str]:
+def note_call(node: SubProcess | CallActivity, title: str) -> list[str]:
     """Note of the call of a workflow that results from the same model."""
-    return [f"Runs the workflow “{title}”, and continues when it has ended.", *_doc(node.doc)]
+    return [
+        f"Runs the workflow “{title}”, and continues when it has ended.",
+        *_list_documentation(node.doc),
+    ]
 
 
-def gateway(node: Gateway) -> list[str]:
+def note_join(node: Gateway) -> list[str]:
     """Note of a join."""
-    return _doc(node.doc)
+    return _list_documentation(node.doc)
 
 
-def stub(node: Opaque, reason: str) -> list[str]:
+def note_stub(node: Opaque, reason: str) -> list[str]:
     """Note of the placeholder of an unsupported element."""
     lead = "connect the predecessors of the stop to the new nodes, and remove the stop"
-    return [f"{plain(reason)}. Put the node that does the work here, {lead}.", *_doc(node.doc)]
+    return [
+        f"{plain(reason)}. Put the node that does the work here, {lead}.",
+        *_list_documentation(node.doc),
+    ]
 
 
-def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaults) -> list[str]:
+def note_event(
+    node: Event, open_time: bool, text: str, suffix: str, defaults: Defaults
+) -> list[str]:
     """Note of an event, with the behaviour of the workflow until its gap is filled."""
     lines: list[str] = []
     if open_time:
@@ -437,7 +456,7 @@ def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaul
         lines.append(
             f"Placeholder for waiting until a condition holds{description}. Passes on immediately."
         )
-    return [*lines, *_doc(node.doc)]
+    return [*lines, *_list_documentation(node.doc)]
 
 
 def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> list[str]:
@@ -445,14 +464,14 @@ def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> l
     ctx.emit(
         UnsupportedBinding,
         f"orgflow does not support {summarise_binding(node)} of `{node.label}` on n8n "
-        f"yet{_why(unread)}",
+        f"yet{_join_reasons(unread)}",
         element=node,
         help="in n8n, add a node after it that sets the variables",
     )
     return [f"{statement.what}: {statement.text}." for statement in unread]
 
 
-def unmapped(node: Event, ctx: PassContext) -> None:
+def report_unmapped(node: Event, ctx: PassContext) -> None:
     """Report mappings of an event that did not become a step: OF404."""
     from orgflow_ir.lowering.mappings import why_unmapped
 
@@ -466,7 +485,7 @@ def unmapped(node: Event, ctx: PassContext) -> None:
         )
 
 
-def condition(node: Event, defaults: Defaults) -> list[str]:
+def note_condition(node: Event, defaults: Defaults) -> list[str]:
     """Note of an event that waits for a condition which cannot change during the wait."""
     defaults.add(
         (OpenMessage,),
@@ -479,11 +498,11 @@ def condition(node: Event, defaults: Defaults) -> list[str]:
     return [
         f"Continues if this holds: {text}. Otherwise it stops the run: nothing else is active "
         "that could change the condition.",
-        *_doc(node.doc),
+        *_list_documentation(node.doc),
     ]
 
 
-def start(
+def note_trigger(
     node: Event,
     called: bool,
     unread: bool,
@@ -502,4 +521,4 @@ def start(
         defaults.add((OpenMessage,), node.id, words, help)
         defaults.add((OpenStart,), process.id, f"emitted a webhook for `{node.label}`", help)
         lines.append("Starts when its URL is called; the fields are under body.")
-    return [*lines, *_sets(decisions), *_doc(node.doc)]
+    return [*lines, *_describe_set_values(decisions), *_list_documentation(node.doc)]

@@ -51,7 +51,7 @@ def describe_needs(send: Send) -> Needs:
 
 def _describe_request_needs(act: Request, send: Send) -> Needs:
     lost = lost_retries(send)
-    if read_retries(written_retries(send)) is not None and not act.refuses and _fails(act.after):
+    if read_retries(written_retries(send)) is not None and not act.refuses and _can_fail(act.after):
         # n8n tries a node again, and what fails is the node after it.
         again = "the retries after a response with an error"
         lost = f"{lost}, and {again}" if lost else again
@@ -85,11 +85,11 @@ def lost_retries(send: Send) -> str:
     return f"the retries `{text}` (n8n tries {MOST_TRIES} times, 5 seconds apart)"
 
 
-def _fails(statements: tuple[Statement, ...]) -> bool:
+def _can_fail(statements: tuple[Statement, ...]) -> bool:
     """Whether a response can be a failure of the job, which is not an error of the process."""
     return any(
         (isinstance(statement, Fail) and not statement.bpmn)
-        or (isinstance(statement, When) and _fails((*statement.then, *statement.otherwise)))
+        or (isinstance(statement, When) and _can_fail((*statement.then, *statement.otherwise)))
         for statement in statements
     )
 
@@ -106,20 +106,20 @@ def read_retries(text: str | None) -> Retries | None:
     text = (text or "").strip().strip('="')
     number, _, pause = text.partition(" ")
     if number.isdigit():
-        return Retries(int(number), _pause(pause)) if int(number) > 1 else None
+        return Retries(int(number), _read_pause(pause)) if int(number) > 1 else None
     pauses = [pause_text.strip() for pause_text in text.split(",") if pause_text.strip()]
     if len(pauses) > 1:
-        return Retries(len(pauses) + 1, max(_pause(pause_text) for pause_text in pauses))
+        return Retries(len(pauses) + 1, max(_read_pause(pause_text) for pause_text in pauses))
     time = read_time(text) if text else None
     if isinstance(time, Cycle):
         count = time.repetitions
         if count is None or count < 2:
             return None
-        return Retries(count, _pause(text.partition("/")[2]))
-    return Retries(2, _pause(text)) if isinstance(time, Duration) else None
+        return Retries(count, _read_pause(text.partition("/")[2]))
+    return Retries(2, _read_pause(text)) if isinstance(time, Duration) else None
 
 
-def _pause(text: str) -> float:
+def _read_pause(text: str) -> float:
     time = read_time(text) if text.strip() else None
     seconds = time.exact_seconds if isinstance(time, Duration) else None
     return (seconds or 0.0) * 1000

@@ -78,7 +78,7 @@ def _checks_calls(plan: ScopePlan) -> bool:
     return plan.ctx.options.get("payload") == "checked"
 
 
-def _asks(plan: ScopePlan) -> bool:
+def _has_forms(plan: ScopePlan) -> bool:
     return bool(plan.forms)
 
 
@@ -144,7 +144,7 @@ PLAN_PASSES: Final = (
     PlanPass(
         "guards.plan_guards",
         "goes between a form and all behind it, also the nodes that read its answers",
-        _asks,
+        _has_forms,
     ),
     PlanPass(
         "addresses.protect_addresses",

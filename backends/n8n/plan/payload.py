@@ -38,7 +38,7 @@ def payload_fields(plan: ScopePlan, start: str) -> tuple[PayloadField, ...]:
     # Tasks that do what the model says set what it says; of others nobody knows.
     does = (e for e, work in plan.work.items() if work.steps is not None or work.act)
     known = {(element, "unknown") for element in does}
-    for read in _reads(plan):
+    for read in _list_reads(plan):
         setters = {(s.element, s.by) for s in plan.variables.setters(read)} - known
         if (start, "form") in setters:  # the fields of its form are what it is started with
             setters = setters - {(start, "form")} | {(start, "payload")}
@@ -71,7 +71,7 @@ _FIELD_TYPES: dict[str | None, FieldType] = {
 """The type of a field by that which conditions imply."""
 
 
-def _reads(plan: ScopePlan) -> Iterator[Read]:
+def _list_reads(plan: ScopePlan) -> Iterator[Read]:
     """What conditions and the work of tasks read."""
     yield from (read for read in plan.variables.reads if read.by == "condition")
     for element, work in plan.work.items():

@@ -38,10 +38,10 @@ def plan_form(task: Task, plan: ScopePlan) -> bool:
         asks = AskByMessage(task, form, page)
         node = graph.add(task.id, task.name, asks, element=task.id)
         needs = load_function("asking.describe_message_needs")(asks, plan.ctx)
-        node.notes += notes.asked(task, needs, plan.ctx)
+        node.notes += notes.note_asked_person(task, needs, plan.ctx)
     else:
         node = graph.add(task.id, task.name, AskByPage(task, form, page), element=task.id)
-    node.notes += notes.form(task, form.variables, about, plan.defaults, plan.ctx)
+    node.notes += notes.note_form(task, form.variables, about, plan.defaults, plan.ctx)
     first: NodeKey = task.id
     if form.again:
         first = HelperKey(task.id, "round")
@@ -57,7 +57,9 @@ def _plan_answers(task: Task, about: About | None, plan: ScopePlan) -> None:
     graph, form = plan.workflow_graph, plan.forms[task.id]
     last: NodeKey = task.id
     if about is not None and about.work.after:
-        last = add_conclusion(plan, task.id, ConcludeWork(about.work), notes.mapping(before=False))
+        last = add_conclusion(
+            plan, task.id, ConcludeWork(about.work), notes.note_mapping(before=False)
+        )
     if form.fields:
         key = HelperKey(task.id, "data")
         keep = KeepAnswers(task.id, (), form, None, counted=False)

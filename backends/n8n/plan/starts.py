@@ -60,7 +60,9 @@ def plan_start(event: Event, plan: ScopePlan) -> None:
         load_function("event_mappings.plan_brought_data")(event, node, plan)
     timed = event.trigger == "timer" and load_function("schedules.plan_schedule")(event) is not None
     decisions = plan.decided_by.get(event.id, [])
-    node.notes += notes.start(event, called, not timed, decisions, plan.scope.body, plan.defaults)
+    node.notes += notes.note_trigger(
+        event, called, not timed, decisions, plan.scope.body, plan.defaults
+    )
 
 
 def _choose_start(event: Event, plan: ScopePlan) -> Action:

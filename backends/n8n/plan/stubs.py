@@ -20,7 +20,7 @@ def plan_stub(stub: Opaque, reason: str, plan: ScopePlan) -> None:
     label = stub.name or plain(plan.ctx.name(stub).replace("`", ""))
     if not is_guard(stub):
         placeholder = graph.add(stub.id, label, Placeholder(), element=stub.id)
-        placeholder.notes += notes.stub(stub, reason)
+        placeholder.notes += notes.note_stub(stub, reason)
     if not plan.flows_into(stub.id):
         return
     key = HelperKey(stub.id, "stub")

@@ -47,7 +47,7 @@ def work_in(task: Task, ctx: PassContext) -> Work:
     # Files are read for a model that refers to a decision, once.
     decides = isinstance(task.binding, Decision)
     library = library_for(task, ctx) if decides else None
-    work = work_of(task, library, _decimals(task, ctx))
+    work = work_of(task, library, _find_decimals(task, ctx))
     try:
         _check_decisions(work.statements)
         if isinstance(work.act, CatalogueOperation):
@@ -85,7 +85,7 @@ def print_decision(decision: FoundDecision, name: str) -> str:
     return f"const {name} = (() => {{\n{inner}\nreturn decision;\n}})();"
 
 
-def _decimals(task: Task, ctx: PassContext) -> frozenset[str]:
+def _find_decimals(task: Task, ctx: PassContext) -> frozenset[str]:
     """Variables that may hold a decimal of Groovy when a task reads them."""
     binding = task.binding
     languages = [listener.language for listener in binding.listeners] if binding is not None else []

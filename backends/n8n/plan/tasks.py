@@ -57,4 +57,4 @@ def plan_task(task: Task, plan: ScopePlan) -> None:
     node = plan.workflow_graph.add(
         task.id, task.name, Placeholder(tuple(decisions)), element=task.id
     )
-    node.notes += notes.task(task, decisions, plan.defaults, plan.ctx)
+    node.notes += notes.note_placeholder_task(task, decisions, plan.defaults, plan.ctx)

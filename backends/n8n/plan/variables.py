@@ -113,7 +113,7 @@ class _Carrier:
         self.computed = _computed_reads(plan)
         given = (*read.values(), *self.computed.values(), *handed.values())
         self.names = tuple(dict.fromkeys(n for names in given for n in names if _is_kept(n)))
-        self.count = _free("_set", self.names)
+        self.count = _make_free_name("_set", self.names)
         self.steps = dict.fromkeys(k for k, node in self.graph.nodes.items() if self._is_step(node))
         self.beside = self._beside()
         self.ahead = self._ahead()
@@ -498,7 +498,7 @@ def _list_names(names: Sequence[str]) -> str:
     return join_listed((*names[:3], f"{len(names) - 3} others"))
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
+def _make_free_name(name: str, taken: Iterable[str]) -> str:
     """A field name that no variable has."""
     while name in taken:
         name += "_"

@@ -90,20 +90,26 @@ def named_work(task: Task) -> NamedWork | None:
             name = target.strip()
             if by in ("delegate", "expression") and name[:2] in ("${", "#{"):
                 name = name[2:].removesuffix("}").strip()
-            return NamedWork(_WORDS.get(by, by), name or by, _key(by, target.strip()), bool(name))
+            return NamedWork(
+                _WORDS.get(by, by), name or by, _make_key(by, target.strip()), bool(name)
+            )
         case SubProcessCall(process=str() as process):
-            return NamedWork("process", process.strip(), _key("process", process.strip()), True)
+            return NamedWork(
+                "process", process.strip(), _make_key("process", process.strip()), True
+            )
         case Decision(decision=str() as decision):
-            return NamedWork("decision", decision, _key("decision", decision), True)
+            return NamedWork("decision", decision, _make_key("decision", decision), True)
         case Script(code=str() as code):
-            key = _key("script", f"{binding.language}\0{code}")
+            key = _make_key("script", f"{binding.language}\0{code}")
             return NamedWork("script", task.caption, key)
     return NamedWork(
-        describe_implementation(binding).partition(" `")[0], task.caption, _key("task", task.id)
+        describe_implementation(binding).partition(" `")[0],
+        task.caption,
+        _make_key("task", task.id),
     )
 
 
-def _key(kind: str, text: str) -> str:
+def _make_key(kind: str, text: str) -> str:
     """Text that is unlike that of any other work, and may stand in an id."""
     digest = hashlib.sha256(f"{kind}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
     words = "".join(c if c.isascii() and c.isalnum() else "-" for c in text)[:40].strip("-")

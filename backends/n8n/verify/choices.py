@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from orgflow.backends.n8n.emit.decision_code import condition, never_set
+from orgflow.backends.n8n.emit.decision_code import build_condition, never_set
 from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
@@ -266,7 +266,7 @@ def _known_conditions(ref: Reference, names: Names) -> dict[str, list[Key]]:
         for branch in decision.branches:
             if branch.kind != "default":
                 written: dict[str, Any] = {
-                    "conditions": [condition(decision, branch, ref.plan, "")],
+                    "conditions": [build_condition(decision, branch, ref.plan, "")],
                     "options": {"caseSensitive": True},
                 }
                 key = Key(gateway, frozenset({branch.flow.id}))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
-from orgflow.backends.n8n.emit.decision_code import condition
 from orgflow.backends.n8n.emit.model_compilation import compile_processes
 from orgflow.backends.n8n.emit.together import compile_together
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
@@ -35,7 +34,6 @@ __all__ = [
     "Reference",
     "compile_reference",
     "compile_references",
-    "condition",
 ]
 
 

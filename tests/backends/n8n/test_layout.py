@@ -12,7 +12,7 @@ from canvas_metrics import boxes, measure, wires
 from game_models import read_bpmn
 from model_gen import random_model
 from n8n_compiled import workflows
-from orgflow.backends.n8n.emit.layout import banded, grid
+from orgflow.backends.n8n.emit.layout import assign_cells, group_rows_by_lane
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import compile_model
 from seeds import seeds
@@ -28,7 +28,7 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 def test_a_chain_is_a_row() -> None:
-    assert grid(["a", "b", "c"], [("a", "b"), ("b", "c")]) == {
+    assert assign_cells(["a", "b", "c"], [("a", "b"), ("b", "c")]) == {
         "a": (0, 0),
         "b": (1, 0),
         "c": (2, 0),
@@ -36,7 +36,7 @@ def test_a_chain_is_a_row() -> None:
 
 
 def test_branches_below_each_other_and_back_to_the_row_of_the_split() -> None:
-    cells = grid(
+    cells = assign_cells(
         ["s", "g", "a", "b", "c", "j", "e"],
         [("s", "g"), ("g", "a"), ("g", "b"), ("g", "c"), ("a", "j"), ("b", "j"), ("c", "j"),
          ("j", "e")],
@@ -47,25 +47,25 @@ def test_branches_below_each_other_and_back_to_the_row_of_the_split() -> None:
 
 
 def test_a_wire_that_skips_a_column_keeps_its_row_free() -> None:
-    cells = grid(["s", "g", "a", "j"], [("s", "g"), ("g", "j"), ("g", "a"), ("a", "j")])
+    cells = assign_cells(["s", "g", "a", "j"], [("s", "g"), ("g", "j"), ("g", "a"), ("a", "j")])
     assert cells["a"][1] == 1, "the wire from g to j runs along row 0"
     assert cells["j"][1] == 0
 
 
 def test_loops_do_not_pull_nodes_back() -> None:
-    cells = grid(["s", "a", "g", "e"], [("s", "a"), ("a", "g"), ("g", "e"), ("g", "a")])
+    cells = assign_cells(["s", "a", "g", "e"], [("s", "a"), ("a", "g"), ("g", "e"), ("g", "a")])
     assert [cells[n][0] for n in ("s", "a", "g", "e")] == [0, 1, 2, 3]
 
 
 def test_nodes_nothing_leads_to_are_placed_too() -> None:
-    cells = grid(["s", "x", "y"], [("x", "y"), ("y", "x")])
+    cells = assign_cells(["s", "x", "y"], [("x", "y"), ("y", "x")])
     assert len(set(cells.values())) == 3
 
 
 def test_lanes_are_bands() -> None:
     cells = {"a": (0, 0), "b": (1, 0), "c": (2, 0), "d": (1, 1)}
     lane = {"a": "one", "b": "two", "c": "one", "d": "two"}
-    new, bands = banded(cells, lane, ["one", "two", "three"])
+    new, bands = group_rows_by_lane(cells, lane, ["one", "two", "three"])
     assert bands == {"one": (0, 0), "two": (1, 2)}
     assert new == {"a": (0, 0), "b": (1, 1), "c": (2, 0), "d": (1, 2)}
 
@@ -88,18 +88,18 @@ def test_random_models_have_no_overlaps(seed: int) -> None:
 def test_of_branches_past_the_others_the_shortest_is_on_top() -> None:
     main = [f"m{number}" for number in range(8)]
     wires = [("s", "g"), ("g", "m0"), *pairwise(main), ("m7", "e"), ("g", "x"), ("x", "e")]
-    cells = grid(["s", "g", *main, "x", "e"], wires, choices=["g"])
+    cells = assign_cells(["s", "g", *main, "x", "e"], wires, choices=["g"])
     assert cells["x"][1] == cells["e"][1] == 0, "the long wire is straight"
     assert {cells[name][1] for name in main} == {1}
-    parallel = grid(["s", "g", *main, "x", "e"], wires)
+    parallel = assign_cells(["s", "g", *main, "x", "e"], wires)
     assert parallel["m0"][1] < parallel["x"][1], "n8n runs them in this order"
 
 
 def test_rows_that_share_no_column_are_one_row_of_a_lane() -> None:
     cells = {"a": (0, 0), "b": (1, 1), "c": (2, 2), "d": (2, 1)}
-    new, bands = banded(cells, dict.fromkeys("abcd", "one"), ["one"])
+    new, bands = group_rows_by_lane(cells, dict.fromkeys("abcd", "one"), ["one"])
     assert new == {"a": (0, 0), "b": (1, 0), "c": (2, 1), "d": (2, 0)}
-    new, bands = banded({"a": (0, 0), "b": (1, 3)}, dict.fromkeys("ab", "one"), ["one"])
+    new, bands = group_rows_by_lane({"a": (0, 0), "b": (1, 3)}, dict.fromkeys("ab", "one"), ["one"])
     assert new == {"a": (0, 0), "b": (1, 0)}
     assert bands == {"one": (0, 0)}
 

@@ -11,7 +11,7 @@ import orgflow.backends.n8n.format as format_room
 import pytest
 from jsonschema import Draft202012Validator
 from orgflow.backends.n8n.emit.schema_check import check_schema, check_schemas
-from orgflow.backends.n8n.emit.workflow_check import Problem, pointer
+from orgflow.backends.n8n.emit.workflow_check import Problem, make_pointer
 from orgflow.backends.n8n.format.document import node_type
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.node_types import described_names
@@ -247,7 +247,7 @@ def test_problems_say_where_and_what() -> None:
         Problem("/nodes/3/parameters", "'unit' is a required property"),
         Problem("/nodes/3/parameters/amount", "-2 is less than the minimum of 0"),
     ]
-    assert pointer("a/b", 0, "c~d") == "/a~1b/0/c~0d"
+    assert make_pointer("a/b", 0, "c~d") == "/a~1b/0/c~0d"
 
 
 def test_long_values_are_cut() -> None:
