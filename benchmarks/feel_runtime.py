@@ -25,7 +25,7 @@ from orgflow.frontends.dmn.dmn_reader import DmnError, read_dmn
 
 from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.link import Logic
-from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.decisions.process_variables import link_process_decision
 from orgflow_ir.languages.feel.reading import read_feel
 from orgflow_ir.program import structures
 from orgflow_ir.program.feel.values import Unsupported
@@ -137,7 +137,7 @@ def main() -> int:
                 continue
             for decision in definitions.decisions:
                 try:
-                    one = linked(path.name, definitions, (), decision)
+                    one = link_process_decision(path.name, definitions, (), decision)
                     before = decision_code(one.model, one.name)
                 except (Unsupported, Unusable, KeyError):
                     continue

@@ -266,7 +266,7 @@ def _are_covered(flows: list[Flow], ctx: PassContext) -> bool:
         if tree is None:
             return False
         trees.append(tree)
-    return condition_completeness.uncovered(trees) is None
+    return condition_completeness.find_uncovered(trees) is None
 
 
 def _name_branch(flow: Flow, ctx: PassContext) -> str:

@@ -88,7 +88,7 @@ def _check_table(task: Task, reference: str, ctx: PassContext) -> None:
         decision = library.find(reference) if library is not None else None
     except results.Unusable:
         return  # a target that runs it says so
-    answer = table_completeness.completeness(decision) if decision is not None else None
+    answer = table_completeness.find_completeness(decision) if decision is not None else None
     if answer is None or decision is None:
         return
     where = f"the decision `{decision.name}` in {decision.file}"

@@ -137,7 +137,7 @@ def _check_gateway(
     coded = [f for f in flows if f.id in trees]
     if gateway.gateway_kind == "exclusive":
         for first, second in itertools.combinations(coded, 2):
-            both = condition_completeness.overlapping(trees[first.id], trees[second.id])
+            both = condition_completeness.find_overlapping(trees[first.id], trees[second.id])
             if both:
                 _report_overlap(
                     gateway, first, second, condition_completeness.values_text(both), namer, ctx
@@ -145,7 +145,7 @@ def _check_gateway(
     if len(coded) == len(flows):
         read = {path[0] for f in flows for path in syntax.variables(trees[f.id]) if len(path) == 1}
         never = [_unlike_tree(name, values) for name, values in chosen.items() if name in read]
-        none = condition_completeness.uncovered([*(trees[f.id] for f in flows), *never])
+        none = condition_completeness.find_uncovered([*(trees[f.id] for f in flows), *never])
         if none:
             last = flows[-1]
             values = condition_completeness.values_text(none)

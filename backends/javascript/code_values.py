@@ -59,7 +59,7 @@ class Value(NamedTuple):
         return self.loose or self.js
 
 
-def call(helper: str, *arguments: str) -> str:
+def print_helper_call(helper: str, *arguments: str) -> str:
     """A call of a helper."""
     return f"{helper}({', '.join(arguments)})"
 

@@ -24,7 +24,7 @@ def decision_code(model: DecisionModel, name: str) -> str:
         KeyError: the name does not exist.
     """
     printer = make_runtime_printer()
-    code, types = _function(printer, model, name)
+    code, types = _print_function(printer, model, name)
     body = (
         f"{code}\nconst types = new Map([{types}]);\n"
         "const decision = (given) => output(decideFor(new Map(Object.entries(given).map((entry) => "
@@ -43,25 +43,25 @@ def decision_values(model: DecisionModel, name: str, given: str) -> str:
     """
     printer = make_runtime_printer()
     printer.temporal = True
-    code, _ = _function(printer, model, name)
+    code, _ = _print_function(printer, model, name)
     return printer.program(f"{code}\nreturn show(decideFor(new Map([{given}])));")
 
 
-def _function(printer: Printer, model: DecisionModel, name: str) -> tuple[str, str]:
+def _print_function(printer: Printer, model: DecisionModel, name: str) -> tuple[str, str]:
     """`decideFor` with what it requires, and the types of inputs by name."""
     unit = model.named(name)
     if unit is None:
         raise KeyError(name)
-    needed = _needed(model, unit)
+    needed = _list_needed(model, unit)
     numbers = {needed_unit.key: at for at, needed_unit in enumerate(needed)}
-    written = [_unit(printer, model, needed_unit, numbers) for needed_unit in needed]
+    written = [_print_unit(printer, model, needed_unit, numbers) for needed_unit in needed]
     inputs = [needed_unit for needed_unit in needed if isinstance(needed_unit, Input)]
     types = ", ".join(
         f"[{js_string(needed_unit.name)}, {printer.type(needed_unit.type)}]"
         for needed_unit in inputs
     )
     value = f"u{numbers[unit.key]}(e)"
-    parameters = _parameters(unit)
+    parameters = _list_parameters(unit)
     if parameters is not None:
         taken = [f"given.has({n}) ? given.get({n}) : null" for n in map(js_string, parameters)]
         value = f"call({value}, [{', '.join(taken)}], null)"
@@ -74,7 +74,7 @@ def _function(printer: Printer, model: DecisionModel, name: str) -> tuple[str, s
     ), types
 
 
-def _parameters(unit: Unit) -> list[str] | None:
+def _list_parameters(unit: Unit) -> list[str] | None:
     """Names of the parameters of what is a function."""
     if isinstance(unit, Service):
         return [parameter.name for parameter in unit.parameters]
@@ -83,7 +83,7 @@ def _parameters(unit: Unit) -> list[str] | None:
     return None
 
 
-def _requirements(unit: Unit) -> Iterable[Requirement]:
+def _list_requirements(unit: Unit) -> Iterable[Requirement]:
     match unit:
         case Logic():
             return unit.requires
@@ -92,7 +92,7 @@ def _requirements(unit: Unit) -> Iterable[Requirement]:
     return ()
 
 
-def _needed(model: DecisionModel, unit: Unit) -> list[Unit]:
+def _list_needed(model: DecisionModel, unit: Unit) -> list[Unit]:
     """A unit and all it requires, each behind what it requires.
 
     Raises `Unsupported` where one is not valid or requires itself.
@@ -108,7 +108,7 @@ def _needed(model: DecisionModel, unit: Unit) -> list[Unit]:
         if isinstance(unit, Logic) and unit.tree is None:
             raise Unsupported(f"`{unit.name}` is not valid")
         opened.append(unit.key)
-        for requirement in _requirements(unit):
+        for requirement in _list_requirements(unit):
             visit(model.units[requirement.key])
         opened.pop()
         visited[unit.key] = unit
@@ -117,14 +117,14 @@ def _needed(model: DecisionModel, unit: Unit) -> list[Unit]:
     return list(visited.values())
 
 
-def _unit(printer: Printer, model: DecisionModel, unit: Unit, numbers: dict[str, int]) -> str:
+def _print_unit(printer: Printer, model: DecisionModel, unit: Unit, numbers: dict[str, int]) -> str:
     number = numbers[unit.key]
     match unit:
         case Input(_, name, of):
             read = f"e.given.has({js_string(name)}) ? e.given.get({js_string(name)}) : null"
             value = f"coerce({read}, {printer.type(of)})"
         case Service():
-            value = _service(printer, model, unit, numbers)
+            value = _print_service(printer, model, unit, numbers)
         case Logic(_, name, tree, requires):
             assert tree is not None
             entries = ", ".join(f"[{js_string(r.name)}, u{numbers[r.key]}(e)]" for r in requires)
@@ -137,7 +137,9 @@ def _unit(printer: Printer, model: DecisionModel, unit: Unit, numbers: dict[str,
     return f"const u{number} = (e) => once(e, {number}, () => {value});"
 
 
-def _service(printer: Printer, model: DecisionModel, unit: Service, numbers: dict[str, int]) -> str:
+def _print_service(
+    printer: Printer, model: DecisionModel, unit: Service, numbers: dict[str, int]
+) -> str:
     parameters = ", ".join(
         f"[{js_string(p.name)}, {printer.type(model.units[p.key].type)}]" for p in unit.parameters
     )

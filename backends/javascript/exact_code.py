@@ -17,7 +17,7 @@ from orgflow.backends.javascript.feel_runtime_code import Printer as RuntimePrin
 from orgflow.backends.javascript.feel_runtime_code import compare_code
 from orgflow.backends.javascript.literals import js_string
 
-from orgflow_ir.program.feel.values import unconstrained
+from orgflow_ir.program.feel.values import without_constraints
 from orgflow_ir.program.feel_operators import FEEL
 from orgflow_ir.program.structures import (
     AtLiteral,
@@ -188,7 +188,8 @@ ROWS: Final[ExactRows] = {
         None,
         None,
         lambda printer, tree: (
-            f"instanceOf({printer.tree(tree.value)}, {printer.type(unconstrained(tree.type))})"
+            f"instanceOf({printer.tree(tree.value)}, "
+            f"{printer.type(without_constraints(tree.type))})"
         ),
     ),
     For: ExactRow(Direct.print_loop, None, RuntimePrinter.loop),

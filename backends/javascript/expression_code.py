@@ -149,7 +149,7 @@ SPECIAL: Final[Mapping[str, Special]] = {
 Print = Callable[[list[str]], str]
 
 
-def _infix(sign: str) -> Print:
+def _print_infix(sign: str) -> Print:
     return lambda codes: f"({codes[0]} {sign} {codes[1]})"
 
 
@@ -214,10 +214,10 @@ def _xpath_comparison(operator: str) -> Print:
 
 PRINTED: Final[Mapping[str, Print]] = {
     # Operators.
-    **{name: _infix(sign) for name, sign in _SIGNS.items()},
-    **{f"js {sign}": _infix(sign) for sign in ("+", "-", "*", "/", "%")},
-    "js and": _infix("&&"),
-    "js or": _infix("||"),
+    **{name: _print_infix(sign) for name, sign in _SIGNS.items()},
+    **{f"js {sign}": _print_infix(sign) for sign in ("+", "-", "*", "/", "%")},
+    "js and": _print_infix("&&"),
+    "js or": _print_infix("||"),
     "js not": lambda codes: f"!({codes[0]})",
     "js negative": lambda codes: f"-({codes[0]})",
     "js choice": lambda codes: f"({codes[0]} ? {codes[1]} : {codes[2]})",

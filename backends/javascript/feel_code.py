@@ -24,14 +24,14 @@ from orgflow.backends.javascript.code_values import (
     Scope,
     Untranslated,
     Value,
-    call,
+    print_helper_call,
 )
 from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 from orgflow.backends.javascript.operation_functions import function_text, read_functions
 
 from orgflow_ir.program.exact_names import is_logical
-from orgflow_ir.program.feel.patterns import compiled, replacement_parts, rewritten
+from orgflow_ir.program.feel.patterns import compile_pattern, replacement_parts, rewrite_pattern
 from orgflow_ir.program.feel.signatures import SIGNATURES
 from orgflow_ir.program.feel.values import INPUT, Unsupported
 from orgflow_ir.program.feel_operators import EXACT_LIST, FEEL
@@ -193,7 +193,7 @@ class Direct:
             return f"((n) => Number.isNaN(n) ? null : n)({written})"
         if value.kind == "exact":
             factors = [] if value.factors == 1 else [str(value.factors)]
-            written = call("decimal", written, *factors)
+            written = print_helper_call("decimal", written, *factors)
         if value.kind == "any" and not written.startswith("part("):
             written = f"({written} ?? null)"
         return f"({' && '.join(value.guards)} ? {written} : null)" if value.guards else written
@@ -211,7 +211,7 @@ class Direct:
             code = self.json(tree, scope)
             return Value(f"({code})", "truth") if self.is_total(tree) else Value(code)
         if dates.is_constant(tree) and self.calls_functions(tree, scope):
-            return dates.constant(tree)
+            return dates.print_constant(tree)
         if isinstance(tree, Constant):
             return _print_literal(tree.value)
         if isinstance(tree, Variable):
@@ -228,7 +228,7 @@ class Direct:
 
     def print_path(self, tree: Path, scope: Scope, numeric: bool) -> Value:
         of = self.value(tree.base, scope)
-        return dates.part(of, tree.name) if of.kind in TEMPORAL else self.part(of, tree.name)
+        return dates.print_part(of, tree.name) if of.kind in TEMPORAL else self.part(of, tree.name)
 
     def print_filter(self, tree: Filter, scope: Scope, numeric: bool) -> Value:
         return self.filtered(tree.base, tree.condition, scope)
@@ -245,7 +245,7 @@ class Direct:
             return self.print_arithmetic(tree, scope, numeric)
         left, right = self.value(tree.left, scope), self.value(tree.right, scope)
         if left.kind in TEMPORAL or right.kind in TEMPORAL:
-            return dates.calculated("+", left, right)
+            return dates.print_calculation("+", left, right)
         if left.kind == "sum" and right.kind in _NUMBERS:
             left = self.value(tree.left, scope, True)
         return self.arithmetic("+", left, right)
@@ -255,7 +255,7 @@ class Direct:
         sign = tree.operation.sign
         left, right = self.value(tree.left, scope, True), self.value(tree.right, scope, True)
         if left.kind in TEMPORAL or right.kind in TEMPORAL:
-            return dates.calculated(sign, left, right)
+            return dates.print_calculation(sign, left, right)
         return self.arithmetic(sign, self.exact(left), self.exact(right))
 
     def print_choice(self, tree: Conditional, scope: Scope, numeric: bool) -> Value:
@@ -339,7 +339,7 @@ class Direct:
         """An entry of a context; a list has the list of the entries of its elements."""
         if _is_odd(name) or base.kind not in ("any", "context") or base.guards:
             raise Untranslated
-        exact = call("part", base.js, js_string(name))
+        exact = print_helper_call("part", base.js, js_string(name))
         if name in _OF_TEXTS_AND_LISTS:
             loose = f"({{ ...{base.short} }}).{name}"
         elif name.isidentifier() and name.isascii():
@@ -408,7 +408,7 @@ class Direct:
             if left.guards or right.guards:
                 raise Untranslated
             given = left.js[len("add(") : -1] if left.kind == "sum" else left.short
-            return Value(call("add", given, right.short), "sum")
+            return Value(print_helper_call("add", given, right.short), "sum")
         if sign not in ("+", "-", "*", "/"):
             raise Untranslated
         left_operand, right_operand = self.exact(left), self.exact(right)
@@ -425,7 +425,13 @@ class Direct:
             if not _CONSTANT.fullmatch(right_operand.js):
                 guards = (*guards, f"{_bracket_code(second)} !== 0n")
             digits = _FEEL_DIGITS + 1
-            return Value(call("quotient", first, second), "exact", guards, factors=1, digits=digits)
+            return Value(
+                print_helper_call("quotient", first, second),
+                "exact",
+                guards,
+                factors=1,
+                digits=digits,
+            )
         if sign == "*":
             factors, digits = (
                 left_operand.factors + right_operand.factors,
@@ -457,7 +463,7 @@ class Direct:
         if value.kind == "exact":
             return value
         number = self.typed(value, "number")
-        code = call("exact", number.js)
+        code = print_helper_call("exact", number.js)
         digits = number.digits or _NUMBER_DIGITS
         return Value(code, "exact", number.guards, factors=1, digits=digits)
 
@@ -472,7 +478,7 @@ class Direct:
         if value.kind == "text":
             guards = " && ".join(value.guards)
             return dates.of_text(kind, f"({guards} ? {value.js} : null)" if guards else value.js)
-        return dates.of_text(kind, call("single", _require_plain(value)))
+        return dates.of_text(kind, print_helper_call("single", _require_plain(value)))
 
     def text(self, value: Value) -> Value:
         """The argument of a function of texts."""
@@ -480,7 +486,7 @@ class Direct:
             return value
         if value.kind != "any" or value.guards or not value.simple:
             raise Untranslated
-        code = call("single", value.js)
+        code = print_helper_call("single", value.js)
         return Value(code, "text", (f'typeof {code} === "string"',), simple=True)
 
     def divided(self, text: Value, by: str, *, after: bool) -> Value:
@@ -505,9 +511,9 @@ class Direct:
         """A regular expression with these flags and those of the call; `None` if it is none."""
         source, flags = _find_pattern(arguments)
         try:
-            if compiled(source, flags) is None:
+            if compile_pattern(source, flags) is None:
                 return None
-            written = js_string(rewritten(source, flags))
+            written = js_string(rewrite_pattern(source, flags))
         except Unsupported:
             raise Untranslated from None
         return f'new RegExp({written}, "{how}{"i" if "i" in flags else ""}")'
@@ -519,7 +525,7 @@ class Direct:
         arguments = (source, *flags)
         code, regex = self.pattern(arguments, "gu"), None
         if code is not None:
-            regex = compiled(*_find_pattern(arguments))
+            regex = compile_pattern(*_find_pattern(arguments))
         assert isinstance(replacement, Constant)
         assert isinstance(replacement.value, str)
         if regex is None or regex.search("") is not None:
@@ -640,8 +646,8 @@ class Direct:
             raise Untranslated
         if kinds <= TEMPORAL:
             if is_equality:
-                return dates.equal(left_value, right_value, positive=not differs)
-            return dates.compared(sign if wanted else _OPPOSITE[sign], left_value, right_value)
+                return dates.print_equality(left_value, right_value, positive=not differs)
+            return dates.print_order(sign if wanted else _OPPOSITE[sign], left_value, right_value)
         if kinds <= {"nan", "number"} and not left_value.guards and not right_value.guards:
             return self.compared_counts(sign, left_value, right_value, wanted=wanted)
         left_value, right_value = (
@@ -663,14 +669,15 @@ class Direct:
         if not kinds:
             if left.guards or right.guards:
                 raise Untranslated
-            return f"{call('order', left.short)} {sign} {call('order', right.short)}"
+            ranks = (print_helper_call("order", side.short) for side in (left, right))
+            return f" {sign} ".join(ranks)
         if len(kinds) > 1 or not kinds <= {"number", "text"}:
             return "false"
         kind: Kind = kinds.pop()
         left, right = self.typed(left, kind), self.typed(right, kind)
         guards = list(dict.fromkeys(left.guards + right.guards))
         if kind == "text" and not is_low:
-            codes = call("order", left.js), call("order", right.js)
+            codes = print_helper_call("order", left.js), print_helper_call("order", right.js)
         else:
             codes = left.js, right.js
         return _join_tests([*guards, f"{codes[0]} {sign} {codes[1]}"])
@@ -704,10 +711,10 @@ class Direct:
             return self.equal_exactly(left, right, positive)
         if right.kind not in _TESTS:
             call_with = _require_plain(left), _require_plain(right)
-            return call("same" if positive else "differ", *call_with)
+            return print_helper_call("same" if positive else "differ", *call_with)
         if left.guards and right.guards:
             values = self.as_json(left), self.as_json(right)
-            return call("same" if positive else "differ", *values)
+            return print_helper_call("same" if positive else "differ", *values)
         if left.kind == right.kind:
             equal = _join_tests([*left.guards, *right.guards, f"{left.js} === {right.js}"])
             return equal if positive else _negate_test(equal)
@@ -744,7 +751,7 @@ class Direct:
             differs = f'(typeof {code} === "{_TESTS[known.kind]}" && {code} !== {known.js})'
             test = f"({self.null(value, True)} || {differs})"
         else:
-            test = call("differ", value.js, known.js)
+            test = print_helper_call("differ", value.js, known.js)
         if known.guards:
             test = f"({' && '.join(known.guards)} ? {test} : {self.null(value, positive)})"
         return test
@@ -798,7 +805,7 @@ class Direct:
                 return self.truth(compare(value, operand), wanted, scope)
             case UnaryTest(None, Variable() | Path() as operand) if wanted:
                 of, other = self.value(value, scope), self.value(operand, scope)
-                return call("fits", _require_plain(of), _require_plain(other))
+                return print_helper_call("fits", _require_plain(of), _require_plain(other))
             case UnaryTest(None, operand) if self.value(operand, scope).sure:
                 return self.truth(_EQUAL(value, operand), wanted, scope)
         raise Untranslated
@@ -857,7 +864,9 @@ def _print_day_of_year(printer: Direct, values: Sequence[Value], *_: object) -> 
     if values[0].kind not in TEMPORAL:
         raise Untranslated
     day = dates.day_of(values[0])
-    return Value(call("dayOfYear", day.js), "number" if day.sure else "nan", simple=True)
+    return Value(
+        print_helper_call("dayOfYear", day.js), "number" if day.sure else "nan", simple=True
+    )
 
 
 def _print_string(printer: Direct, values: Sequence[Value], *_: object) -> Value:
@@ -900,11 +909,13 @@ def _print_modulo(printer: Direct, values: Sequence[Value], *_: object) -> Value
     if by.kind != "number" or by.guards or not by.simple:
         raise Untranslated
     if of.kind == "any":
-        of = printer.typed(of._replace(js=call("single", _require_plain(of)), loose=""), "number")
+        of = printer.typed(
+            of._replace(js=print_helper_call("single", _require_plain(of)), loose=""), "number"
+        )
     number = printer.exact(of)
     if by.js == "0" or by.js[0] == "-" or number.factors > 1:
         raise Untranslated
-    unit = call("exact", by.js)
+    unit = print_helper_call("exact", by.js)
     return number._replace(js=f"({_bracket_code(number.js)} % {unit} + {unit}) % {unit}")
 
 
@@ -994,8 +1005,8 @@ FUNCTIONS: Final[Mapping[str, PrintFunction]] = {
     "upper case": _print_case("toUpperCase"),
     "lower case": _print_case("toLowerCase"),
     "modulo": _print_modulo,
-    "now": _print_clock(dates.now),
-    "today": _print_clock(dates.today),
+    "now": _print_clock(dates.print_now),
+    "today": _print_clock(dates.print_today),
     "replace": _print_replace,
     "substring before": _print_divided(after=False),
     "substring after": _print_divided(after=True),
@@ -1040,7 +1051,7 @@ def _test_element(
     guards, code = printer.listed(of)
     no = "" if wanted else "!"
     if element.kind == "any":
-        test = call("same", "one", _require_plain(element))
+        test = print_helper_call("same", "one", _require_plain(element))
         return _join_tests([*guards, f"{no}{code}.some((one) => {test})"])
     return _join_tests([*guards, f"{no}{code}.includes({element.js})"])
 

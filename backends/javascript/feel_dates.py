@@ -8,7 +8,13 @@ after 400 years, 146,097 days, so that JavaScript's dates compute every year.
 
 from __future__ import annotations
 
-from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value, call
+from orgflow.backends.javascript.code_values import (
+    TEMPORAL,
+    Kind,
+    Untranslated,
+    Value,
+    print_helper_call,
+)
 from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.program.feel.conversion_functions import text_of
@@ -49,7 +55,7 @@ def is_constant(tree: Tree) -> bool:
     return is_temporal and SIGNATURES.keys() >= set(names) and {"now", "today"}.isdisjoint(names)
 
 
-def constant(tree: Tree) -> Value:
+def print_constant(tree: Tree) -> Value:
     """Code for the date or duration of an expression that is constant."""
     try:
         value = evaluate(tree)
@@ -61,7 +67,7 @@ def constant(tree: Tree) -> Value:
         case Date() | DateTime():
             text = js_string(text_of(value))
             kind: Kind = "date" if isinstance(value, Date) else "moment"
-            return Value(call(kind, text), kind, loose=text, simple=True, sure=True)
+            return Value(print_helper_call(kind, text), kind, loose=text, simple=True, sure=True)
         case Days(nanos):
             text = js_string(text_of(value))
             return Value("", "days", loose=text, simple=True, sure=True, constant=nanos)
@@ -90,16 +96,16 @@ def as_json(value: Value) -> str:
                "months": "monthsText", "duration": "durationText"}  # fmt: skip
     if value.kind not in writers:
         raise Untranslated
-    return call(writers[value.kind], value.js)
+    return print_helper_call(writers[value.kind], value.js)
 
 
-def today() -> Value:
+def print_today() -> Value:
     """The current day."""
     shown = "new Date().toISOString().slice(0, 10)"
     return Value("today()", "date", loose=shown, simple=True, sure=True)
 
 
-def now() -> Value:
+def print_now() -> Value:
     """The current moment."""
     shown = r'new Date().toISOString().replace(/\.?0+Z$/, "Z")'
     return Value("now()", "moment", loose=shown, simple=True, sure=True)
@@ -107,7 +113,7 @@ def now() -> Value:
 
 def of_text(kind: Kind, code: str) -> Value:
     """The date or moment that a text contains; null for another value."""
-    return Value(call(kind, code), kind, simple=True)
+    return Value(print_helper_call(kind, code), kind, simple=True)
 
 
 def day_of(value: Value) -> Value:
@@ -117,7 +123,7 @@ def day_of(value: Value) -> Value:
     if value.kind != "moment":
         raise Untranslated
     if value.js == "now()":
-        return today()
+        return print_today()
     code = f"{value.js}.day" if value.sure else f"({value.js}?.day ?? NaN)"
     return Value(code, "date", simple=True, sure=value.sure)
 
@@ -135,10 +141,12 @@ def months_between(start: Value, end: Value) -> Value:
     """Whole months from one day to another."""
     first, last = day_of(start), day_of(end)
     sure = first.sure and last.sure
-    return Value(call("monthsBetween", first.js, last.js), "months", simple=True, sure=sure)
+    return Value(
+        print_helper_call("monthsBetween", first.js, last.js), "months", simple=True, sure=sure
+    )
 
 
-def part(value: Value, name: str) -> Value:
+def print_part(value: Value, name: str) -> Value:
     """A property: a number, or `NaN` where the value is null."""
     of, code = value.kind, value.js
     if of in ("date", "moment") and name in ("year", "month", "day", "weekday"):
@@ -149,22 +157,24 @@ def part(value: Value, name: str) -> Value:
             "day": f"utc({day}).getUTCDate()",
             "weekday": f"((utc({day}).getUTCDay() + 6) % 7 + 1)",
         }
-        return _number(numbers[name], value)
+        return _print_number(numbers[name], value)
     if of == "moment" and name in ("hour", "minute", "second"):
         nanos = f"{code}.nanos" if value.sure else f"({code}?.nanos ?? NaN)"
         unit, limit = {"hour": ("36e11", 24), "minute": ("6e10", 60), "second": ("1e9", 60)}[name]
-        return _number(f"(Math.floor({nanos} / {unit}) % {limit})", value)
+        return _print_number(f"(Math.floor({nanos} / {unit}) % {limit})", value)
     if of == "span" and name in _UNITS:
-        return _number(code if name == "days" else f"({code} * 0)", value)
+        return _print_number(code if name == "days" else f"({code} * 0)", value)
     if of == "elapsed" and name in _UNITS:
         unit_, limit = _UNITS[name]
-        return _number(call("wholeUnits", code, f"{unit_}n", f"{limit}n"), value)
+        return _print_number(print_helper_call("wholeUnits", code, f"{unit_}n", f"{limit}n"), value)
     if of == "months" and name in ("years", "months"):
-        return _number(f"Math.trunc({code} / 12)" if name == "years" else f"({code} % 12)", value)
+        return _print_number(
+            f"Math.trunc({code} / 12)" if name == "years" else f"({code} % 12)", value
+        )
     raise Untranslated
 
 
-def _number(code: str, of: Value) -> Value:
+def _print_number(code: str, of: Value) -> Value:
     return Value(code, "number" if of.sure else "nan", simple=True)
 
 
@@ -172,10 +182,10 @@ def name_of_day(value: Value, helper: str) -> Value:
     """The name of the day or month of a date."""
     day = day_of(value)
     guards = () if day.sure else (is_known(day),)
-    return Value(call(helper, day.js), "text", guards, simple=True)
+    return Value(print_helper_call(helper, day.js), "text", guards, simple=True)
 
 
-def calculated(sign: str, left: Value, right: Value) -> Value:
+def print_calculation(sign: str, left: Value, right: Value) -> Value:
     """A sum or difference with a date or duration."""
     if sign == "+" and right.kind not in ("days", "months"):
         left, right = right, left
@@ -183,19 +193,19 @@ def calculated(sign: str, left: Value, right: Value) -> Value:
         raise Untranslated
     by = right.constant
     if right.kind in ("days", "months") and by is not None:
-        return _shifted(left, by if sign == "+" else -by, months=right.kind == "months")
+        return _print_shifted(left, by if sign == "+" else -by, months=right.kind == "months")
     if sign == "-" and left.kind == right.kind == "date":
         sure = left.sure and right.sure
         return Value(f"({left.js} - {right.js})", "span", simple=True, sure=sure)
     if sign == "-" and left.kind == right.kind == "moment":
-        return Value(call("elapsed", right.js, left.js), "elapsed", simple=True)
+        return Value(print_helper_call("elapsed", right.js, left.js), "elapsed", simple=True)
     raise Untranslated
 
 
-def _shifted(value: Value, by: int, *, months: bool) -> Value:
+def _print_shifted(value: Value, by: int, *, months: bool) -> Value:
     match value.kind, months:
         case ["date", True]:
-            return Value(call("addMonths", value.js, str(by)), "date", simple=True)
+            return Value(print_helper_call("addMonths", value.js, str(by)), "date", simple=True)
         case ["date", False]:
             days = by // DAY
             if abs(days) > 10**12:
@@ -203,34 +213,36 @@ def _shifted(value: Value, by: int, *, months: bool) -> Value:
             code = f"{value.js} {'-' if days < 0 else '+'} {abs(days)}"
             if value.js == "today()" and abs(days) < 10**9:
                 return Value(f"({code})", "date", simple=True, sure=True)
-            return Value(call("dated", code), "date", simple=True)
+            return Value(print_helper_call("dated", code), "date", simple=True)
         case ["moment", True]:
-            return Value(call("addMonthsTo", value.js, str(by)), "moment", simple=True)
+            return Value(print_helper_call("addMonthsTo", value.js, str(by)), "moment", simple=True)
         case ["moment", False]:
             days, nanos = divmod(by, DAY)
             if abs(days) > 10**12:
                 raise Untranslated
-            return Value(call("addTime", value.js, str(days), str(nanos)), "moment", simple=True)
+            return Value(
+                print_helper_call("addTime", value.js, str(days), str(nanos)), "moment", simple=True
+            )
     raise Untranslated
 
 
-def compared(sign: str, first: Value, second: Value) -> str:
+def print_order(sign: str, first: Value, second: Value) -> str:
     """Whether two values are ordered; false if one is null."""
     if first.kind == second.kind == "moment":
-        return f"{call('compare', first.js, second.js)} {sign} 0"
-    left, right = _comparable(first, second)
+        return f"{print_helper_call('compare', first.js, second.js)} {sign} 0"
+    left, right = _print_comparable(first, second)
     return f"{left} {sign} {right}" if left else "false"
 
 
-def equal(first: Value, second: Value, *, positive: bool) -> str:
+def print_equality(first: Value, second: Value, *, positive: bool) -> str:
     """Whether two dates or durations are equal, or whether they differ."""
     sure = first.sure or second.sure
     if first.kind == second.kind == "moment":
-        code = f"{call('compare', first.js, second.js)} === 0"
+        code = f"{print_helper_call('compare', first.js, second.js)} === 0"
         if not sure:
             code = f"({code} || ({first.js} ?? {second.js}) === null)"
     else:
-        left, right = _comparable(first, second)
+        left, right = _print_comparable(first, second)
         if not left:
             # Values of different types neither equal nor differ, unless one is null.
             if first.sure and second.sure:
@@ -240,7 +252,7 @@ def equal(first: Value, second: Value, *, positive: bool) -> str:
     return code if positive else f"!({code})"
 
 
-def _comparable(first: Value, second: Value) -> tuple[str, str]:
+def _print_comparable(first: Value, second: Value) -> tuple[str, str]:
     """Codes that JavaScript compares as FEEL compares the values; empty for values of different
     types."""
     if "duration" in (first.kind, second.kind):
@@ -255,10 +267,10 @@ def _comparable(first: Value, second: Value) -> tuple[str, str]:
     kinds = {first.kind, second.kind} - {"days"}
     if len(kinds) != 1:
         raise Untranslated
-    return _length(first, "span" in kinds), _length(second, "span" in kinds)
+    return _print_length(first, "span" in kinds), _print_length(second, "span" in kinds)
 
 
-def _length(value: Value, in_days: bool) -> str:
+def _print_length(value: Value, in_days: bool) -> str:
     """The code of a duration in days or in nanoseconds."""
     nanos = value.constant
     if nanos is None:

@@ -28,7 +28,7 @@ _TEXTUAL = frozenset({"outputText"})
 
 
 @lru_cache(maxsize=1)
-def _blocks() -> dict[str, tuple[str, frozenset[str]]]:
+def _read_blocks() -> dict[str, tuple[str, frozenset[str]]]:
     """Definitions by name: the text, and the other names it mentions."""
     text = (Path(__file__).parent / "js" / "feel_runtime.cjs").read_text("utf-8")
     texts: dict[str, str] = {}
@@ -44,12 +44,12 @@ def _blocks() -> dict[str, tuple[str, frozenset[str]]]:
     }
 
 
-def definitions() -> frozenset[str]:
+def list_definitions() -> frozenset[str]:
     """Names that the runtime defines."""
-    return frozenset(_blocks())
+    return frozenset(_read_blocks())
 
 
-def runtime(code: Iterable[str], *, temporal: bool, ranges: bool) -> str:
+def assemble_runtime(code: Iterable[str], *, temporal: bool, ranges: bool) -> str:
     """The definitions that pieces of code need, in the order of the file.
 
     Args:
@@ -57,7 +57,7 @@ def runtime(code: Iterable[str], *, temporal: bool, ranges: bool) -> str:
         temporal: whether dates, times or durations may occur.
         ranges: whether ranges may occur.
     """
-    blocks = _blocks()
+    blocks = _read_blocks()
     left_out: frozenset[str] = frozenset()
     if not temporal:
         left_out = _TEMPORAL if ranges else _TEMPORAL | _TEXTUAL

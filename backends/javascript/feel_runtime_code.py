@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from orgflow.backends.javascript.code_values import ExactRows
-from orgflow.backends.javascript.feel_runtime import runtime
+from orgflow.backends.javascript.feel_runtime import assemble_runtime
 from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.program.feel.signatures import SIGNATURES, Signature
@@ -90,7 +90,11 @@ class Printer:
         shared = [f"const {name} = {code};" for name, code in self.functions.values()]
         shared += [f"const {name} = {code};" for name, code in self.types.values()]
         code = "\n".join(
-            [runtime([*shared, body], temporal=self.temporal, ranges=self.ranges), *shared, body]
+            [
+                assemble_runtime([*shared, body], temporal=self.temporal, ranges=self.ranges),
+                *shared,
+                body,
+            ]
         )
         # No string holds two closing braces (`js_string`), so a space between two changes nothing.
         while "}}" in code:
@@ -129,7 +133,7 @@ class Printer:
         return f"{loop}({self.iterations(tree.iterators)}, s, {self.later(tree.body)})"
 
     def quantified(self, tree: Quantified) -> str:
-        some = _boolean(tree.quantifier == "some")
+        some = _print_boolean(tree.quantifier == "some")
         over = self.iterations(tree.iterators)
         return f"quantified({some}, {over}, s, {self.later(tree.condition)})"
 
@@ -153,7 +157,7 @@ class Printer:
     def range(self, tree: RangeLiteral) -> str:
         self.ranges = True
         ends = ["null" if end is None else self.tree(end) for end in (tree.low, tree.high)]
-        included = [_boolean(tree.low_included), _boolean(tree.high_included)]
+        included = [_print_boolean(tree.low_included), _print_boolean(tree.high_included)]
         missing = "1" if tree.low is None else "2" if tree.high is None else "0"
         return f"range({', '.join([*ends, *included, missing])})"
 
@@ -166,7 +170,7 @@ class Printer:
             case None:
                 return "null"
             case bool():
-                return _boolean(value)
+                return _print_boolean(value)
             case str():
                 return js_string(value)
         return f'num("{value}")'
@@ -189,7 +193,7 @@ class Printer:
         if not tests.tests:
             return "() => true"
         written = ", ".join(f"() => {self.test(test)}" for test in tests.tests)
-        inner = f"((s) => tests([{written}], {_boolean(tests.negated)}))"
+        inner = f"((s) => tests([{written}], {_print_boolean(tests.negated)}))"
         return f'(v, s) => {inner}(scope([["?", v]], s))'
 
     def test(self, test: UnaryTest) -> str:
@@ -274,7 +278,7 @@ class Printer:
         """A built-in function, as the name of a constant."""
         self.temporal = self.temporal or name in _TEMPORAL_FUNCTIONS
         if name not in self.functions:
-            signatures = ", ".join(_signature(signature) for signature in SIGNATURES[name])
+            signatures = ", ".join(_print_signature(signature) for signature in SIGNATURES[name])
             self.functions[name] = f"b{len(self.functions)}", f"builtin([{signatures}])"
         return self.functions[name][0]
 
@@ -285,13 +289,14 @@ def compare_code(operation: Operation[Comparison], left: str, right: str) -> str
     return f'cmp("{sign}", {left}, {right})'
 
 
-def _signature(signature: Signature) -> str:
+def _print_signature(signature: Signature) -> str:
     parameters = ", ".join(
-        f"[{js_string(p.name)}, [{', '.join(map(js_string, p.kinds))}], {_boolean(p.optional)}]"
+        f"[{js_string(p.name)}, [{', '.join(map(js_string, p.kinds))}], "
+        f"{_print_boolean(p.optional)}]"
         for p in signature.parameters
     )
-    return f"[f_{signature.implementation}, [{parameters}], {_boolean(signature.variadic)}]"
+    return f"[f_{signature.implementation}, [{parameters}], {_print_boolean(signature.variadic)}]"
 
 
-def _boolean(value: bool) -> str:
+def _print_boolean(value: bool) -> str:
     return "true" if value else "false"

@@ -21,16 +21,16 @@ from orgflow_ir.program.syntax import (
 
 def groovy_arithmetic(tree: Tree, printed: Callable[[Tree], str]) -> str:
     """Code for an arithmetic expression; `printed` is the code for its operands."""
-    return f"({_find_calculator()})((d, unsure) => {_code(tree, printed)})"
+    return f"({_find_calculator()})((d, unsure) => {_print_operation(tree, printed)})"
 
 
-def _code(tree: Tree, printed: Callable[[Tree], str]) -> str:
+def _print_operation(tree: Tree, printed: Callable[[Tree], str]) -> str:
     match tree:
         case Arithmetic():
-            left, right = (_code(side, printed) for side in tree.operands)
+            left, right = (_print_operation(side, printed) for side in tree.operands)
             return f'd("{tree.operator}", {left}, {right})'
         case Negative():
-            return f'd("-", 0, {_code(tree.operand, printed)})'
+            return f'd("-", 0, {_print_operation(tree.operand, printed)})'
         case Constant(float() as number):
             sign, digits, power = Decimal(repr(number)).as_tuple()
             assert isinstance(power, int)

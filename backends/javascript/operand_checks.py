@@ -50,7 +50,9 @@ _COMPARED = (
 _V = r"\bv\b"
 
 
-def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = False) -> str:
+def print_unfit_test(
+    demand: Demand, variable: Callable[[Path], str], *, strict: bool = False
+) -> str:
     """JavaScript that is true if operands do not have the type that they should have.
 
     Args:
@@ -127,7 +129,7 @@ _KINDS: dict[Operation[Apply], str] = {
 def unfit_call_text(call: Call, label: str = "") -> str:
     """The message of a run that stops at a method that a value does not have."""
     receiver, *others = call.operands
-    name, kinds = _name(receiver), _KINDS.get(call.operation, "not a text")
+    name, kinds = _name_operand(receiver), _KINDS.get(call.operation, "not a text")
     reads = f", and “{label}” reads it as one" if label else ""
     if others and call.operation != methods.CONTAINS:
         kinds += ", or the argument of its method is not a text"
@@ -138,7 +140,7 @@ def unfit_call_text(call: Call, label: str = "") -> str:
 def unfit_text(demand: Demand, label: str = "") -> str:
     """The message of a run that stops at operands without the demanded type; `label` names the
     element that reads them."""
-    names = [_name(operand) for operand in demand.operands]
+    names = [_name_operand(operand) for operand in demand.operands]
     requirement = demand.requirement
     if requirement.operands == 2:
         shown = " and ".join(names)
@@ -151,7 +153,7 @@ def unfit_text(demand: Demand, label: str = "") -> str:
     return text[0].upper() + text[1:]
 
 
-def _name(tree: Tree) -> str:
+def _name_operand(tree: Tree) -> str:
     """The name of an operand: a variable, or what is computed from variables."""
     if isinstance(tree, Variable):
         return f"“{'.'.join(tree.path)}”"
@@ -159,7 +161,7 @@ def _name(tree: Tree) -> str:
     return f"a value computed from {join_listed(names)}" if names else "a constant"
 
 
-def where(guards: Guards, test: str, variable: Callable[[Path], str]) -> str:
+def print_guarded_test(guards: Guards, test: str, variable: Callable[[Path], str]) -> str:
     """A test that is made only if an evaluation gets to its subject."""
     before = [
         condition_js(tree, variable) if truth else f"!({condition_js(tree, variable)})"

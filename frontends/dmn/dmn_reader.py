@@ -12,7 +12,7 @@ from orgflow.frontends.dmn.flowable import in_feel, output_in_feel
 from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
 from orgflow.frontends.xml.tree import XmlElement
 
-from orgflow_ir.decisions.languages import is_feel, simple
+from orgflow_ir.decisions.languages import is_feel, simple_language
 from orgflow_ir.decisions.model import (
     Boxed,
     BoxedContext,
@@ -128,7 +128,7 @@ def _output_text(entry: XmlElement) -> str:
     """The text of an output cell in FEEL, if it can be written in FEEL."""
     text, language = _text_content(entry) or "", entry.attrs.get("expressionLanguage")
     if language is not None and not is_feel(language):
-        text = simple(text) or text
+        text = simple_language(text) or text
     return output_in_feel(text)
 
 
@@ -139,7 +139,7 @@ def _foreign_cells(rule: XmlElement) -> Iterator[tuple[str, str]]:
         text = (_text_content(entry) or "").strip()
         if language is None or is_feel(language) or text in ("", "-"):
             continue
-        if entry.local == "inputEntry" or simple(text) is None:
+        if entry.local == "inputEntry" or simple_language(text) is None:
             yield text, language
 
 

@@ -16,7 +16,7 @@ from orgflow_ir.decisions.link import Logic
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.feel.conversion_functions import text_of
 from orgflow_ir.program.feel.values import Value
-from orgflow_ir.program.structure_evaluation import Scope, passes
+from orgflow_ir.program.structure_evaluation import Scope, passes_tests
 from orgflow_ir.program.structures import (
     Coerced,
     DecisionTable,
@@ -59,7 +59,7 @@ class Completeness(NamedTuple):
     overlap: Example | None
 
 
-def completeness(decision: FoundDecision) -> Completeness | None:
+def find_completeness(decision: FoundDecision) -> Completeness | None:
     """The completeness of a decision table; `None` for other decisions, and for tables whose cells
     contain more than constants, comparisons, ranges, lists and negations of these."""
     unit = next(u for u in decision.model.units.values() if u.key.endswith(f"#{decision.id}"))
@@ -68,31 +68,31 @@ def completeness(decision: FoundDecision) -> Completeness | None:
         tree = tree.value
     if not isinstance(tree, DecisionTable) or not tree.rules:
         return None
-    if not all(_simple(tests) for rule in tree.rules for tests in rule.tests):
+    if not all(_is_simple(tests) for rule in tree.rules for tests in rule.tests):
         return None
     gap = overlap = None
     wants_all = tree.hit_policy in _ONE_RULE and all(o.default is None for o in tree.outputs)
-    for values in _inputs(tree):
-        hits = [at for at, rule in enumerate(tree.rules) if _holds(rule, values)]
+    for values in _list_inputs(tree):
+        hits = [at for at, rule in enumerate(tree.rules) if _rule_holds(rule, values)]
         if gap is None and wants_all and not hits:
             gap = _example(decision, tree, values, hits)
-        if overlap is None and len(hits) > 1 and _clash(tree, hits):
+        if overlap is None and len(hits) > 1 and _have_clash(tree, hits):
             overlap = _example(decision, tree, values, hits)
     return Completeness(gap, overlap)
 
 
-def _simple(tests: Part) -> bool:
+def _is_simple(tests: Part) -> bool:
     return all(isinstance(part, _KNOWN) for part in parts(tests))
 
 
-def _clash(table: DecisionTable, hits: Sequence[int]) -> bool:
+def _have_clash(table: DecisionTable, hits: Sequence[int]) -> bool:
     if table.hit_policy == "ANY":
         return len({table.rules[at].entries for at in hits}) > 1
     return table.hit_policy == "UNIQUE"
 
 
-def _holds(rule: TableRule, values: Sequence[Value]) -> bool:
-    return all(passes(tests, value) for tests, value in zip(rule.tests, values, strict=True))
+def _rule_holds(rule: TableRule, values: Sequence[Value]) -> bool:
+    return all(passes_tests(tests, value) for tests, value in zip(rule.tests, values, strict=True))
 
 
 def _example(
@@ -106,21 +106,21 @@ def _example(
     return Example(tuple(asked), tuple(at + 1 for at in hits))
 
 
-def _inputs(table: DecisionTable) -> Iterator[tuple[Value, ...]]:
+def _list_inputs(table: DecisionTable) -> Iterator[tuple[Value, ...]]:
     columns = []
     for at, column in enumerate(table.inputs):
-        values = _values([rule.tests[at] for rule in table.rules], column.allowed)
+        values = _list_values([rule.tests[at] for rule in table.rules], column.allowed)
         if column.allowed is not None:
-            values = [v for v in values if passes(column.allowed, v, Scope({}))]
+            values = [v for v in values if passes_tests(column.allowed, v, Scope({}))]
         columns.append(values)
     yield from itertools.islice(itertools.product(*columns), MAX_TRIES)
 
 
-def _values(tests: Sequence[UnaryTests], allowed: UnaryTests | None) -> list[Value]:
+def _list_values(tests: Sequence[UnaryTests], allowed: UnaryTests | None) -> list[Value]:
     """Inputs on both sides of the constants of a column; null where it asks nothing."""
     constants: dict[Decimal | str | bool, None] = {}
     for tests_of_input in (*tests, *((allowed,) if allowed is not None else ())):
-        for constant in _constants(tests_of_input):
+        for constant in _list_constants(tests_of_input):
             constants.setdefault(constant)
     numbers = sorted(v for v in constants if isinstance(v, Decimal))
     texts = [v for v in constants if isinstance(v, str)]
@@ -137,21 +137,21 @@ def _values(tests: Sequence[UnaryTests], allowed: UnaryTests | None) -> list[Val
     return result or [None]
 
 
-def _constants(tests: Part) -> Iterator[Decimal | str | bool]:
+def _list_constants(tests: Part) -> Iterator[Decimal | str | bool]:
     stack: list[Part] = [tests]
     while stack:
         part = stack.pop()
-        value = _number(part)
+        value = _read_number(part)
         if value is not None:
             yield value
             continue
         if isinstance(part, Constant) and part.value is not None:
             assert isinstance(part.value, Decimal | str | bool)
             yield part.value
-        stack.extend(p for p in _below(part))
+        stack.extend(p for p in _list_parts_below(part))
 
 
-def _number(part: Part) -> Decimal | None:
+def _read_number(part: Part) -> Decimal | None:
     """The value of `-5`."""
     if isinstance(part, Negative) and isinstance(part.operand, Constant):
         value = part.operand.value
@@ -159,7 +159,7 @@ def _number(part: Part) -> Decimal | None:
     return None
 
 
-def _below(part: Part) -> list[Tree | UnaryTest]:
+def _list_parts_below(part: Part) -> list[Tree | UnaryTest]:
     match part:
         case UnaryTests(tests):
             return list(tests)

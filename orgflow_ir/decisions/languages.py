@@ -24,7 +24,7 @@ def is_feel(language: str) -> bool:
     return any(part in language.lower() for part in _FEEL)
 
 
-def simple(text: str) -> str | None:
+def simple_language(text: str) -> str | None:
     """A path or a constant of JUEL, Groovy, JavaScript or Python in FEEL, which writes it the same
     way except for the `${…}` of JUEL; `None` for other expressions."""
     text = text.strip()

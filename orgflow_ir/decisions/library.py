@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.model import Decision, Definitions
-from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.decisions.process_variables import link_process_decision
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.neighbours import note_folder, note_given
 
@@ -121,7 +121,7 @@ class DecisionLibrary:
     ) -> FoundDecision:
         namespaces = {import_.namespace for import_ in definitions.imports}
         imported = [d for d in files.values() if d.namespace in namespaces]
-        return linked(file, definitions, imported, decision)
+        return link_process_decision(file, definitions, imported, decision)
 
     def _read(self, paths: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, Definitions]]:
         for name, path in paths:

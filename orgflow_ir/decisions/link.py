@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import TypeVar
 
-from orgflow_ir.decisions.languages import is_feel, simple
+from orgflow_ir.decisions.languages import is_feel, simple_language
 from orgflow_ir.decisions.model import (
     Boxed,
     BoxedContext,
@@ -208,14 +208,14 @@ def _member_names(file: Definitions) -> Iterator[str]:
         item = stack.pop()
         stack += item.components
         yield from (normal_name(component.name) for component in item.components)
-    for table in _tables(file):
+    for table in _list_tables(file):
         yield from (normal_name(c.name) for c in table.outputs if c.name)
     for service in file.services:
         named = {decision.id: decision.name for decision in file.decisions}
         yield from (normal_name(named[i]) for i in service.outputs if i in named)
 
 
-def _tables(file: Definitions) -> Iterator[Table]:
+def _list_tables(file: Definitions) -> Iterator[Table]:
     logics: list[Boxed | None] = [d.logic for d in file.decisions]
     logics += [k.logic.body for k in file.knowledge if k.logic is not None]
     yield from (logic for logic in logics if isinstance(logic, Table))
@@ -400,7 +400,7 @@ class _Linker:
         except _Fault as fault:
             self.report(key, fault, decision.place)
             return Logic(key, name, None, ())
-        return Logic(key, name, _typed(tree, of), requires, of)
+        return Logic(key, name, _coerce_tree(tree, of), requires, of)
 
     def knowledge(self, knowledge: BusinessKnowledge, key: str, names: dict[str, str]) -> Logic:
         name = normal_name(knowledge.name)
@@ -435,7 +435,7 @@ class _Linker:
 
     def boxed(self, box: Boxed, names: tuple[str, ...]) -> Tree:
         """A boxed expression as a tree, of its type where it states one."""
-        return _typed(self.plain(box, names), self.type(box.type_ref))
+        return _coerce_tree(self.plain(box, names), self.type(box.type_ref))
 
     def plain(self, box: Boxed, names: tuple[str, ...]) -> Tree:
         match box:
@@ -479,7 +479,7 @@ class _Linker:
     def literal(self, box: LiteralExpression, names: tuple[str, ...]) -> Tree:
         if box.language is None or is_feel(box.language):
             return self.expression(box.text, names, box.place)
-        text = simple(box.text)
+        text = simple_language(box.text)
         if text is None:
             raise _Fault(f"the expression language `{box.language}` is not supported", box.text)
         return self.expression(text, names, box.place)
@@ -526,7 +526,7 @@ class _Linker:
     def context(self, box: BoxedContext, names: tuple[str, ...]) -> Tree:
         entries: list[Entry] = []
         for entry in box.entries:
-            value = _typed(self.boxed(entry.value, names), self.type(entry.type_ref))
+            value = _coerce_tree(self.boxed(entry.value, names), self.type(entry.type_ref))
             if entry.name is None:
                 # No entry of FEEL has an empty name.
                 return Path(ContextLiteral((*entries, Entry("", value))), "")
@@ -542,7 +542,7 @@ class _Linker:
             if len(row) != len(columns):
                 raise _Fault(f"a row has {len(row)} cells for {len(columns)} columns")
             cells = (
-                _typed(self.boxed(cell, names), of)
+                _coerce_tree(self.boxed(cell, names), of)
                 for cell, (_, of) in zip(row, columns, strict=True)
             )
             rows.append(
@@ -559,7 +559,7 @@ class _Linker:
         if box.body is None:
             raise _Fault("the function has no body")
         body = self.boxed(box.body, (*names, *(p.name for p in parameters)))
-        return FunctionDefinition(parameters, _typed(body, result), box.kind != "FEEL")
+        return FunctionDefinition(parameters, _coerce_tree(body, result), box.kind != "FEEL")
 
     def iteration(self, box: BoxedIteration, names: tuple[str, ...]) -> Tree:
         variable = normal_name(box.variable)
@@ -674,7 +674,7 @@ class _Linker:
         return tuple(test.operand for test in tests.tests if test.operator is None)
 
 
-def _typed(tree: Tree, of: Type) -> Tree:
+def _coerce_tree(tree: Tree, of: Type) -> Tree:
     return tree if of == ANY else Coerced(tree, of)
 
 
@@ -701,10 +701,10 @@ def _with_input(tests: UnaryTests, name: str) -> UnaryTests:
     """Tests with `?` for a name of the input."""
     if not any(isinstance(part, Variable) and part.name == name for part in parts(tests)):
         return tests
-    return _renamed(tests, name)
+    return _rename_node(tests, name)
 
 
-def _renamed(node: _N, name: str) -> _N:
+def _rename_node(node: _N, name: str) -> _N:
     if isinstance(node, Variable):
         return Variable(("?",), node.span) if node.name == name else node  # type: ignore[return-value]
-    return with_children(node, lambda child: _renamed(child, name))
+    return with_children(node, lambda child: _rename_node(child, name))

@@ -38,21 +38,21 @@ from orgflow_ir.program.structures import Path
 from orgflow_ir.program.syntax import Variable
 
 
-def linked(
+def link_process_decision(
     file: str, definitions: Definitions, imported: Iterable[Definitions], decision: Decision
 ) -> FoundDecision:
     """A decision of a file with all its requirements. Raises `Unusable`."""
     files = (definitions, *imported)
     linked_model = link(definitions, files[1:])
     key = f"{definitions.namespace}#{decision.id}"
-    for unit in _required(linked_model, key):
+    for unit in _list_required(linked_model, key):
         if isinstance(unit, Logic) and unit.tree is None:
             problem = next((p for p in linked_model.problems if p.element == unit.key), None)
             reason = f": {problem.reason}" if problem is not None else ""
             at = f" ({problem.place})" if problem is not None and problem.place else ""
             raise Unusable(f"`{unit.name}` in {file} is not valid{reason}{at}")
     model = _Names(linked_model, files).resolved()
-    needed = _required(model, key)
+    needed = _list_required(model, key)
     unit = model.units[key]
     namesake = model.named(unit.name)
     if namesake is None or namesake.key != key:
@@ -188,7 +188,7 @@ class _Names:
         return key
 
 
-def _required(model: DecisionModel, key: str) -> list[Unit]:
+def _list_required(model: DecisionModel, key: str) -> list[Unit]:
     """A unit and what it requires, each once, in the order in which it is looked at."""
     units: dict[str, Unit] = {}
     todo = [key]

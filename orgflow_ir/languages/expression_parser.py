@@ -193,13 +193,13 @@ class Parser:
             otherwise = self.choice()
             self.depth -= 1
             there = Call(methods.TRUTH, (condition,), condition.span)
-            span = _across(condition, otherwise)
+            span = _span_across(condition, otherwise)
             return self.operators.choice(there, condition, otherwise, span=span)
         then = self.choice()
         self.expect(":")
         otherwise = self.choice()
         self.depth -= 1
-        span = _across(condition, otherwise)
+        span = _span_across(condition, otherwise)
         return self.operators.choice(condition, then, otherwise, span=span)
 
     def disjunction(self) -> Tree:
@@ -226,7 +226,7 @@ class Parser:
         if self.ahead(*self.signs, "<", "<=", ">", ">="):
             sign = self.take().text
             right = self.sum()
-            return self.compared(sign)(left, right, span=_across(left, right))
+            return self.compared(sign)(left, right, span=_span_across(left, right))
         return left
 
     def compared(self, sign: str) -> Operation[Comparison]:
@@ -290,7 +290,7 @@ class Parser:
 
     def quoted(self, text: str, span: Span) -> Tree:
         """The value of a text in quotes."""
-        return Constant(unquoted(text), span)
+        return Constant(remove_quotes(text), span)
 
     def variable(self, first: Token) -> Tree:
         """The path that begins with the name just consumed."""
@@ -420,7 +420,7 @@ class Parser:
         `jsonPath("$.a[0]")`, `stringValue()`; the opening parenthesis is consumed."""
         if name in ("prop", "get", "jsonPath") and self.is_key():
             key = self.key(")")
-            steps = [key] if name != "jsonPath" else _steps(key)
+            steps = [key] if name != "jsonPath" else _split_steps(key)
             for step in steps:
                 receiver = self.entry(receiver, step)
             return receiver
@@ -505,7 +505,7 @@ class Parser:
         while self.ahead(sign):
             self.take()
             right = operand()
-            left = self.operators.logic[operator](left, right, span=_across(left, right))
+            left = self.operators.logic[operator](left, right, span=_span_across(left, right))
         return left
 
     def arithmetic(self, operand: Callable[[], Tree], *signs: ArithmeticOperator) -> Tree:
@@ -514,7 +514,7 @@ class Parser:
         while self.ahead(*signs):
             sign = cast(ArithmeticOperator, self.take().text)
             right = operand()
-            left = self.operators.arithmetic[sign](left, right, span=_across(left, right))
+            left = self.operators.arithmetic[sign](left, right, span=_span_across(left, right))
         return left
 
     def ahead(self, *signs: str) -> bool:
@@ -561,18 +561,18 @@ def _is_json(tree: Tree) -> bool:
     )
 
 
-def _steps(path: str) -> list[str]:
+def _split_steps(path: str) -> list[str]:
     """The names in a path of JSONPath that has nothing else. Raises `ConditionError`."""
     if re.fullmatch(r"\$(?:\.[A-Za-z_]\w*|\[\d+\])*", path) is None:
         raise ConditionError(f"the path `{path}` is not supported")
     return re.findall(r"[A-Za-z_]\w*|\d+", path)
 
 
-def _across(left: Tree, right: Tree) -> Span:
+def _span_across(left: Tree, right: Tree) -> Span:
     return Span(left.span.start, right.span.end)
 
 
-def unquoted(text: str) -> str:
+def remove_quotes(text: str) -> str:
     """A text without its quotes. Raises `ConditionError` for escapes of other characters."""
     body = text[1:-1]
     if not re.fullmatch(r"(?:[^\\]|\\[\\\"'])*", body, re.DOTALL):

@@ -9,7 +9,7 @@ from typing import ClassVar
 from orgflow_ir.languages.expression_parser import (
     JAVA_METHODS,
     Parser,
-    unquoted,
+    remove_quotes,
 )
 from orgflow_ir.program import methods, readings
 from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
@@ -34,7 +34,7 @@ _CONSTANTS = {"True": True, "False": False, "None": None}
 _INSIDE = re.compile(r"\{|\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
-def template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tree:
+def parse_template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tree:
     """The value of a quoted text with `${…}` in it: the texts and values one after the other, each
     converted to text as by the language's `+`. With `names`, `$name` is a value as well. Raises
     `ConditionError` for escapes of other characters than `\\`, `$` and quotes.
@@ -64,7 +64,7 @@ def template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tre
         else:
             inner = match["name"]
             if inner is None:
-                end = _closing(body, at)
+                end = _find_closing(body, at)
                 inner, at = body[at:end], end + 1
             if plain:
                 add(Constant(plain, span))
@@ -76,7 +76,7 @@ def template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tre
     return tree
 
 
-def _closing(text: str, at: int) -> int:
+def _find_closing(text: str, at: int) -> int:
     depth = 1
     for match in _INSIDE.finditer(text, at):
         depth += (match[0] == "{") - (match[0] == "}")
@@ -189,5 +189,5 @@ class GroovyParser(EqualsParser):
     def quoted(self, text: str, span: Span) -> Tree:
         """The value of a text in quotes; double quotes insert the values of `$name` and `${…}`."""
         if text[0] == '"' and "$" in text:
-            return template(text, span, type(self), names=True)
-        return Constant(unquoted(text), span)
+            return parse_template(text, span, type(self), names=True)
+        return Constant(remove_quotes(text), span)

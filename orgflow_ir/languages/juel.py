@@ -94,7 +94,7 @@ class JuelParser(Parser):
         raise ConditionError(f"calls of `{first.text}:{name}` are not supported")
 
 
-def checked(tree: Tree) -> Tree:
+def check_tree(tree: Tree) -> Tree:
     """The tree. Raises `ConditionError` if it contains what always ends with an error in JUEL, or
     depends on the classes of numbers."""
     refuse_too_large(tree)
@@ -122,7 +122,7 @@ def _check_operation(node: Apply) -> None:
             sign = node.operator
             _refuse_texts(sign, left)
             _refuse_texts(sign, right)
-            if sign in ("/", "%") and isinstance(right, Constant) and not _float(right.value):
+            if sign in ("/", "%") and isinstance(right, Constant) and not _to_float(right.value):
                 raise ConditionError("it divides by zero")
 
 
@@ -154,5 +154,5 @@ def _is_number(value: Scalar) -> bool:
     return not isinstance(value, bool)
 
 
-def _float(value: Scalar) -> float:
+def _to_float(value: Scalar) -> float:
     return float(value or 0)

@@ -16,7 +16,7 @@ from orgflow_ir.languages.javascript import (
     GroovyParser,
     JavaScriptParser,
     PythonParser,
-    template,
+    parse_template,
 )
 from orgflow_ir.program import methods
 from orgflow_ir.program.portable_operators import PORTABLE
@@ -117,7 +117,7 @@ class JavaScriptValues(_Literals, JavaScriptParser):
     def quoted(self, text: str, span: Span) -> Tree:
         """The value of a text in quotes or backticks."""
         if text[0] == "`":
-            return template(text, span, type(self), names=False)
+            return parse_template(text, span, type(self), names=False)
         return super().quoted(text, span)
 
 
@@ -184,10 +184,10 @@ def in_groovy(tree: Tree, unsure: frozenset[str] = frozenset()) -> Tree:
                 raise ConditionError("the text of a decimal is not supported")
             return operation(*operands, span=span)
         case Arithmetic() | Negative():
-            computed = _arithmetic(tree, unsure)
+            computed = _convert_arithmetic(tree, unsure)
             if not _is_exact(computed):
                 return computed
-            return methods.DECIMAL(_exactly(computed), span=tree.span)
+            return methods.DECIMAL(_convert_exactly(computed), span=tree.span)
         case _:
             return tree
 
@@ -245,13 +245,13 @@ def _summand_kind(tree: Tree) -> str | None:
     return "number" if kind == "whole" else kind
 
 
-def _arithmetic(tree: Tree, unsure: frozenset[str]) -> Tree:
+def _convert_arithmetic(tree: Tree, unsure: frozenset[str]) -> Tree:
     """Arithmetic of Groovy, with values that are not arithmetic inside."""
     match tree:
         case Arithmetic() if tree.operation is PORTABLE.arithmetic[tree.operator]:
             return tree
         case Negative(operation, (operand,), span):
-            return operation(_arithmetic(operand, unsure), span=span)
+            return operation(_convert_arithmetic(operand, unsure), span=span)
         case Variable(path, span) if path[0] in unsure:
             return methods.UNSURE(tree, span=span)
         case Call(methods.DECIMAL, (inner,)):
@@ -259,7 +259,7 @@ def _arithmetic(tree: Tree, unsure: frozenset[str]) -> Tree:
         case Arithmetic(operation, operands, span):
             if any(_is_collection(side) for side in operands):
                 raise ConditionError(f"`{tree.operator}` of lists is not supported")
-            sides = [_arithmetic(side, unsure) for side in operands]
+            sides = [_convert_arithmetic(side, unsure) for side in operands]
             if any(kind_of(side) == "text" for side in sides):
                 if tree.operator != "+":
                     raise ConditionError(f"`{tree.operator}` of texts is not supported")
@@ -288,16 +288,16 @@ def _is_exact(tree: Tree) -> bool:
     return False
 
 
-def _exactly(tree: Tree) -> Tree:
+def _convert_exactly(tree: Tree) -> Tree:
     """Arithmetic that is computed with exact decimals."""
     match tree:
         case Arithmetic():
             if tree.operator == "%":
                 raise ConditionError("`%` of decimals is not supported")
-            sides = map(_exactly, tree.operands)
+            sides = map(_convert_exactly, tree.operands)
             return PORTABLE.arithmetic[tree.operator](*sides, span=tree.span)
         case Negative():
-            return PORTABLE.negative(_exactly(tree.operand), span=tree.span)
+            return PORTABLE.negative(_convert_exactly(tree.operand), span=tree.span)
     return tree
 
 

@@ -119,9 +119,9 @@ def _read_feel() -> Front:
 
 
 def _read_juel() -> Front:
-    from orgflow_ir.languages.juel import JuelParser, checked
+    from orgflow_ir.languages.juel import JuelParser, check_tree
 
-    return _make_front(lambda *code: checked(JuelParser(*code).parse()), _as_flags)
+    return _make_front(lambda *code: check_tree(JuelParser(*code).parse()), _as_flags)
 
 
 def _read_javascript() -> Front:

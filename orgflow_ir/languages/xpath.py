@@ -98,15 +98,19 @@ class XPathParser(Parser):
             case ["boolean", [value]]:
                 return value
             case ["string", [value]]:
-                return _text(value)
+                return _convert_to_text(value)
             case ["number", [value]]:
-                return _number(value)
+                return _convert_to_number(value)
             case ["count", [Variable() as value]]:
                 return Call(xpath_operators.COUNT, (value,), span)
             case ["contains", [value, other]]:
-                return Call(methods.CONTAINS, (_text(value), _text(other)), span)
+                return Call(
+                    methods.CONTAINS, (_convert_to_text(value), _convert_to_text(other)), span
+                )
             case ["starts-with", [value, other]]:
-                return Call(methods.STARTS_WITH, (_text(value), _text(other)), span)
+                return Call(
+                    methods.STARTS_WITH, (_convert_to_text(value), _convert_to_text(other)), span
+                )
         raise ConditionError(f"calls of `{name}` are not supported")
 
     def arithmetic(self, operand: Callable[[], Tree], *signs: ArithmeticOperator) -> Tree:
@@ -118,13 +122,13 @@ class XPathParser(Parser):
         before = self.tokens[self.at - 1] if self.at else None
         follows = before is not None and before.kind == "op" and before.text in _ARITHMETIC
         value = operand()
-        return _number(value) if follows or self.ahead(*_ARITHMETIC) else value
+        return _convert_to_number(value) if follows or self.ahead(*_ARITHMETIC) else value
 
     def unary(self) -> Tree:
         """As in the base class, of a value converted to a number."""
         tree = super().unary()
         if isinstance(tree, Negative):
-            return tree.operation(_number(tree.operand), span=tree.span)
+            return tree.operation(_convert_to_number(tree.operand), span=tree.span)
         return tree
 
     def negation(self) -> Tree:
@@ -158,7 +162,7 @@ class XPathParser(Parser):
         return tree
 
 
-def _number(tree: Tree) -> Tree:
+def _convert_to_number(tree: Tree) -> Tree:
     return (
         tree
         if kind_of(tree) in ("number", "whole")
@@ -166,5 +170,5 @@ def _number(tree: Tree) -> Tree:
     )
 
 
-def _text(tree: Tree) -> Tree:
+def _convert_to_text(tree: Tree) -> Tree:
     return tree if kind_of(tree) == "text" else Call(xpath_operators.TEXT, (tree,), tree.span)

@@ -36,17 +36,17 @@ OTHER = "something else"
 _TRUTHS = frozenset(("true", "false"))
 
 
-def uncovered(trees: Sequence[Tree]) -> Values | None:
+def find_uncovered(trees: Sequence[Tree]) -> Values | None:
     """Values for which no condition is true."""
-    for values in _assignments(trees):
+    for values in _list_assignments(trees):
         if not any(evaluate(tree, values) for tree in trees):
             return values
     return None
 
 
-def overlapping(first: Tree, second: Tree) -> Values | None:
+def find_overlapping(first: Tree, second: Tree) -> Values | None:
     """Values for which both conditions are true."""
-    for values in _assignments((first, second)):
+    for values in _list_assignments((first, second)):
         if evaluate(first, values) and evaluate(second, values):
             return values
     return None
@@ -54,43 +54,43 @@ def overlapping(first: Tree, second: Tree) -> Values | None:
 
 def values_text(values: Values) -> str:
     """`amount = 7 and status = 'open'`, for a message."""
-    return " and ".join(f"{'.'.join(path)} = {_literal(v)}" for path, v in values.items())
+    return " and ".join(f"{'.'.join(path)} = {_write_literal(v)}" for path, v in values.items())
 
 
-def _literal(value: Any) -> str:
+def _write_literal(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)
 
 
-def _assignments(trees: Sequence[Tree]) -> Iterator[Values]:
+def _list_assignments(trees: Sequence[Tree]) -> Iterator[Values]:
     if not all(map(is_plain, trees)):
         return  # values that texts and collections are asked for are not tried
     domains: dict[Path, list[Any]] = {}
     for tree in trees:
-        for path, value in _compared(tree):
+        for path, value in _list_compared(tree):
             domain = domains.setdefault(path, [])
             if value is not None and not any(v == value and type(v) is type(value) for v in domain):
                 domain.append(value)
-    spread = {path: _spread(values) for path, values in domains.items()}
+    spread = {path: _spread_values(values) for path, values in domains.items()}
     combinations = itertools.product(*spread.values())
     for combination in itertools.islice(combinations, MAX_TRIES):
         yield dict(zip(spread, combination, strict=True))
 
 
-def _compared(tree: Tree) -> Iterator[tuple[Path, Scalar]]:
+def _list_compared(tree: Tree) -> Iterator[tuple[Path, Scalar]]:
     """Variables with the constants they are compared with (`None`: used as it is)."""
     for node in nodes(tree):
         if isinstance(node, Variable):
             yield node.path, None
         elif isinstance(node, Comparison):
             for variable, other in ((node.left, node.right), (node.right, node.left)):
-                constant = _constant(other)
+                constant = _find_constant(other)
                 if isinstance(variable, Variable) and constant is not None:
                     yield variable.path, constant
 
 
-def _constant(tree: Tree) -> Scalar:
+def _find_constant(tree: Tree) -> Scalar:
     if isinstance(tree, Constant):
         return tree.value
     if isinstance(tree, Negative) and isinstance(tree.operand, Constant):
@@ -99,7 +99,7 @@ def _constant(tree: Tree) -> Scalar:
     return None
 
 
-def _spread(constants: Sequence[Any]) -> list[Any]:
+def _spread_values(constants: Sequence[Any]) -> list[Any]:
     """Values on both sides of the constants; truth values where there is none. A text that is only
     compared with `true` and `false` is a truth value as a form hands it on: nothing else is
     tried."""

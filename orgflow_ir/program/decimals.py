@@ -39,19 +39,19 @@ def value_in_groovy(tree: Tree, value: Callable[[Tree], Any]) -> float | None:
         tree: the expression.
         value: the numbers of its operands.
     """
-    number = _value(tree, value)
+    number = _compute_value(tree, value)
     if number is None or isinstance(number, float):
         return number
     return int(number) if number == int(number) else float(number)
 
 
-def _value(tree: Tree, value: Callable[[Tree], Any]) -> Decimal | float | int | None:
+def _compute_value(tree: Tree, value: Callable[[Tree], Any]) -> Decimal | float | int | None:
     match tree:
         case Negative():
-            return _computed("-", 0, _value(tree.operand, value))
+            return _compute_operation("-", 0, _compute_value(tree.operand, value))
         case Arithmetic():
-            left, right = (_value(side, value) for side in tree.operands)
-            return _computed(tree.operator, left, right)
+            left, right = (_compute_value(side, value) for side in tree.operands)
+            return _compute_operation(tree.operator, left, right)
         case Constant(float() as number):
             return Decimal(repr(number))
         case Call(methods.UNSURE, (operand,)):
@@ -70,7 +70,7 @@ def _value(tree: Tree, value: Callable[[Tree], Any]) -> Decimal | float | int | 
             )
 
 
-def _computed(operator: str, left: Any, right: Any) -> Decimal | float | int | None:
+def _compute_operation(operator: str, left: Any, right: Any) -> Decimal | float | int | None:
     if left is None or right is None:
         return None
     if operator == "/" and right == 0:
@@ -90,7 +90,7 @@ def _computed(operator: str, left: Any, right: Any) -> Decimal | float | int | N
             return _EXACT.subtract(left, right)
         case "*":
             return _EXACT.multiply(left, right)
-    return _quotient(left, right)
+    return _compute_quotient(left, right)
 
 
 def _is_int(number: int) -> bool:
@@ -109,7 +109,7 @@ def _in_order(operator: str, left: Any, right: Any) -> Any:
     return left / right
 
 
-def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
+def _compute_quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
     """The exact quotient, or one that is rounded (`BigDecimalMath.divideImpl` of Groovy)."""
     digits = [len(number.as_tuple().digits) for number in (dividend, divisor)]
     exact = Context(prec=digits[0] + 4 * digits[1], Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
@@ -119,13 +119,13 @@ def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
         pass
     near = Context(max(digits) + MORE_DIGITS, ROUND_HALF_UP, MIN_EMIN, MAX_EMAX, traps=[])
     quotient = near.divide(dividend, divisor)
-    places = max(_places(dividend), _places(divisor), PLACES)
-    if _places(quotient) <= places:
+    places = max(_count_places(dividend), _count_places(divisor), PLACES)
+    if _count_places(quotient) <= places:
         return quotient
     return quotient.quantize(Decimal((0, (1,), -places)), ROUND_HALF_UP, _EXACT)
 
 
-def _places(number: Decimal) -> int:
+def _count_places(number: Decimal) -> int:
     power = number.as_tuple().exponent
     assert isinstance(power, int)
     return -power

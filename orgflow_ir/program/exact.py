@@ -49,7 +49,7 @@ def find_limit(tree: Comparison) -> Comparison | Limit | None:
         return None
     first = isinstance(left.left, Variable)
     variable, factor = (left.left, left.right) if first else (left.right, left.left)
-    numbers = [_number(side) for side in (factor, right)]
+    numbers = [_read_number(side) for side in (factor, right)]
     if not isinstance(variable, Variable) or None in numbers:
         return None
     by, to = (Decimal(repr(n)) for n in numbers)
@@ -77,7 +77,7 @@ def find_limit(tree: Comparison) -> Comparison | Limit | None:
     return Limit(_FLIPPED[operator] if falls else operator, variable, value)
 
 
-def _number(tree: Tree) -> int | float | None:
+def _read_number(tree: Tree) -> int | float | None:
     """The value of a number of few digits, with its sign."""
     inner = tree.operand if isinstance(tree, Negative) else tree
     if not isinstance(inner, Constant) or type(inner.value) not in (int, float):
@@ -108,12 +108,14 @@ def _same_doubles(
         value = Fraction(Decimal(repr(double)))
         exact = value * factor if sign == "*" else value / factor
         rounded = double * by if sign == "*" else double / by
-        if _holds(operator, exact, limit) != _holds(operator, rounded, to):
+        if _compare_numbers(operator, exact, limit) != _compare_numbers(operator, rounded, to):
             return False
     return True
 
 
-def _holds(operator: ComparisonOperator, left: Fraction | float, right: Fraction | float) -> bool:
+def _compare_numbers(
+    operator: ComparisonOperator, left: Fraction | float, right: Fraction | float
+) -> bool:
     match operator:
         case "==":
             return left == right
@@ -149,18 +151,18 @@ def is_decided_by_doubles(tree: Comparison) -> bool:
 def _is_whole(tree: Tree) -> bool:
     if isinstance(tree, Variable):
         return tree.type == "whole"
-    number = _number(tree)
+    number = _read_number(tree)
     return isinstance(number, int) and abs(number) <= _WHOLE_LIMIT
 
 
 _Term = tuple[Tree, ...]
 
 
-def terms(tree: Comparison) -> tuple[_Term, ...] | None:
+def list_terms(tree: Comparison) -> tuple[_Term, ...] | None:
     """A comparison as the sum of products that is compared with 0: those of the left side, and
     those of the right side with another sign. `None` if it has another operation, a product whose
     digits decimals of FEEL round, or a sum that may be a text."""
-    sums = _sum(tree.left), _sum(tree.right)
+    sums = _list_summands(tree.left), _list_summands(tree.right)
     left, right = sums
     if left is None or right is None:
         return None
@@ -171,10 +173,10 @@ def terms(tree: Comparison) -> tuple[_Term, ...] | None:
         or (isinstance(operand, Variable) and operand.type is not None)
         for operand in operands
     )
-    numbers = any(_number(side) is not None for side in (tree.left, tree.right))
+    numbers = any(_read_number(side) is not None for side in (tree.left, tree.right))
     if not known and (not numbers or (tree.operator == "!=" and _adds_variables(tree))):
         return None
-    return tuple(map(_product, every)) if all(map(_is_short, every)) else None
+    return tuple(map(_normalise_product, every)) if all(map(_is_short, every)) else None
 
 
 def _adds_variables(tree: Comparison) -> bool:
@@ -187,9 +189,9 @@ def _adds_variables(tree: Comparison) -> bool:
     )
 
 
-def _sum(tree: Tree) -> tuple[_Term, ...] | None:
+def _list_summands(tree: Tree) -> tuple[_Term, ...] | None:
     if isinstance(tree, Arithmetic):
-        left, right = _sum(tree.left), _sum(tree.right)
+        left, right = _list_summands(tree.left), _list_summands(tree.right)
         if left is None or right is None:
             return None
         match tree.operator:
@@ -202,11 +204,11 @@ def _sum(tree: Tree) -> tuple[_Term, ...] | None:
         return None
     if isinstance(tree, Variable) and not any(step.lstrip("-").isdigit() for step in tree.path):
         return ((tree,),)
-    number = _number(tree)
+    number = _read_number(tree)
     return None if number is None else ((Constant(number),),)
 
 
-def _product(term: _Term) -> _Term:
+def _normalise_product(term: _Term) -> _Term:
     """A product with its signs in one factor."""
     signs = [factor for factor in term if factor == Constant(-1)]
     others = tuple(factor for factor in term if factor != Constant(-1))

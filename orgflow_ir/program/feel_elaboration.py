@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import TypeGuard
 
 from orgflow_ir.program import feel_operators, structures
-from orgflow_ir.program.exact import is_decided_by_doubles, terms
+from orgflow_ir.program.exact import is_decided_by_doubles, list_terms
 from orgflow_ir.program.feel_operators import FEEL, POWER, exact_comparison, is_feel_comparison
 from orgflow_ir.program.java_operators import EQUALS_METHOD, JAVA
 from orgflow_ir.program.methods import COMMON_METHODS
@@ -244,7 +244,7 @@ def _find_exact(tree: Comparison, negated: bool = False) -> Comparison | None:
     if exact is not None and exact_comparison(opposite) is not None:  # `not` may be around it
         return exact
     tried = opposite if negated and tree.operator == "==" else tree
-    return tree if terms(tried) is not None else None
+    return tree if list_terms(tried) is not None else None
 
 
 def _share_parts(tree: Tree) -> Tree:
@@ -277,7 +277,7 @@ def _share_truth(tree: Tree, types: Callable[[Path], KnownType | None]) -> Tree:
         case Comparison() if is_feel_comparison(tree):
             compared = with_operands(tree, lambda side: _share_number(side, types))
             assert isinstance(compared, Comparison)
-            if is_decided_by_doubles(compared) or terms(compared) is not None:
+            if is_decided_by_doubles(compared) or list_terms(compared) is not None:
                 return compared
         case Variable() if (typed := _type_variable(tree, types)).type == "truth":
             return typed

@@ -29,8 +29,8 @@ from orgflow_ir.program.exact import (
     Limit,
     find_limit,
     is_decided_by_doubles,
+    list_terms,
     sign_of,
-    terms,
 )
 from orgflow_ir.program.methods import define_method
 from orgflow_ir.program.operators import OperatorRules, Operators, Value, find_sum_type
@@ -334,7 +334,7 @@ def _computed_code(
     if exact is not None:
         left_code, right_code = map(as_javascript, exact.operands)
         return compared(exact.operator, left_code, right_code, span)
-    products = terms(tree)
+    products = list_terms(tree)
     if products is not None:
         total = SUM(*(methods.LIST(*product) for product in products), span=span)
         return compared(operator, total, Constant(0), span)

@@ -27,16 +27,16 @@ def java_text(value: Any, double: bool = False, *, null: str = "") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return _number(value, double)
+        return _write_number(value, double)
     if isinstance(value, dict):
         pairs = (f"{key}={java_text(element, null='null')}" for key, element in value.items())
-        return _listed("{", pairs, "}")
+        return _write_list("{", pairs, "}")
     if isinstance(value, list | tuple):
-        return _listed("[", (java_text(element, null="null") for element in value), "]")
+        return _write_list("[", (java_text(element, null="null") for element in value), "]")
     return str(value)
 
 
-def _listed(start: str, texts: Iterable[str], end: str) -> str:
+def _write_list(start: str, texts: Iterable[str], end: str) -> str:
     return f"{start}{', '.join(texts)}{end}"
 
 
@@ -44,7 +44,7 @@ _MOST_DIGITS = 1e21
 """JavaScript writes numbers from here on with an exponent."""
 
 
-def _number(value: float, double: bool) -> str:
+def _write_number(value: float, double: bool) -> str:
     if value != value or value in (math.inf, -math.inf):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if value == int(value) and abs(value) < _MOST_DIGITS and not double:

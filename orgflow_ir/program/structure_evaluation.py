@@ -45,11 +45,11 @@ from orgflow_ir.program.feel.values import (
     Time,
     Unsupported,
     Value,
-    imported,
+    accepts_value,
+    import_value,
     is_callable_as,
     kind,
-    takes,
-    unconstrained,
+    without_constraints,
 )
 from orgflow_ir.program.node_evaluation import Evaluation
 from orgflow_ir.program.structures import (
@@ -98,7 +98,7 @@ class Scope(Evaluation):
             if name in scope.values:
                 return scope.values[name]
             scope = scope.outer
-        return builtin(name) if name in SIGNATURES else None
+        return find_builtin(name) if name in SIGNATURES else None
 
     def compute_exact(self, tree: Exact) -> Value:
         """The value of a program over exact values inside of another one."""
@@ -115,7 +115,7 @@ def evaluate(tree: Tree, values: Mapping[str, Value] | Scope | None = None) -> V
 
     Args:
         tree: an expression.
-        values: of variables, as FEEL's (`values.imported` makes them of JSON).
+        values: of variables, as FEEL's (`values.import_value` makes them of JSON).
 
     Raises:
         Unsupported: the expression uses an unsupported construct.
@@ -130,7 +130,7 @@ def evaluate(tree: Tree, values: Mapping[str, Value] | Scope | None = None) -> V
 def evaluate_json(tree: Exact, values: Mapping[VariablePath, Any]) -> Any:
     """The value of a program as JSON, given the values of paths as JSON. Raises `Unsupported`."""
     names = dict.fromkeys(path[0] for path in tree.paths)
-    given = {name: imported(_gather_parts(name, values)) for name in names}
+    given = {name: import_value(_gather_parts(name, values)) for name in names}
     return to_json(evaluate(tree.body, given))
 
 
@@ -156,7 +156,7 @@ def _gather_parts(name: str, values: Mapping[VariablePath, Any]) -> Any:
     return whole or None
 
 
-def passes(tests: UnaryTests, value: Value, scope: Scope | None = None) -> bool:
+def passes_tests(tests: UnaryTests, value: Value, scope: Scope | None = None) -> bool:
     """Whether unary tests hold for an input."""
     return unary_tests(tests, value, scope or Scope({})) is True
 
@@ -192,7 +192,7 @@ def _compute_instance(tree: InstanceOf, scope: Scope) -> bool:
     value = scope.value(tree.value)
     if value is None:
         return tree.type == SimpleType("Null")
-    return _is_instance(value, unconstrained(tree.type))
+    return _is_instance(value, without_constraints(tree.type))
 
 
 def _compute_call(tree: FunctionCall, scope: Scope) -> Value:
@@ -220,12 +220,12 @@ def _compute_range(tree: RangeLiteral, scope: Scope) -> Value:
 # -- paths and filters -----------------------------------------------------------------------
 
 
-def member(value: Value, name: str) -> Value:
+def read_member(value: Value, name: str) -> Value:
     """An entry of a context, a property of a value, or those of all elements of a list."""
     if isinstance(value, dict):
         return value.get(name)
     if isinstance(value, tuple):
-        return tuple(member(element, name) for element in value)
+        return tuple(read_member(element, name) for element in value)
     property_value = _read_property(value, name)
     return (
         Decimal(property_value)
@@ -238,7 +238,7 @@ def _read_property(value: Value, name: str) -> Value:
     """A property (DMN 1.5, table 66), numbers as integers."""
     match value:
         case Date(year, month, day):
-            own = {"year": year, "month": month, "day": day, "weekday": calendar.weekday(value)}
+            own = {"year": year, "month": month, "day": day, "weekday": calendar.weekday_of(value)}
             return own.get(name)
         case Time(hour, minute, second, _, zone):
             match name:
@@ -291,7 +291,7 @@ def _filter_elements(base: Value, condition: Tree, scope: Scope) -> Value:
 
 def element_at(elements: Sequence[Value], index: Decimal) -> Value:
     """The element at an index, from 1, or from -1 for the end."""
-    at = numbers.integer(index)
+    at = numbers.to_integer(index)
     if at is None or at == 0 or abs(at) > len(elements):
         return None
     return elements[at - 1 if at > 0 else at]
@@ -346,11 +346,11 @@ def _list_turns(iterations: Sequence[Iteration], scope: Scope) -> Iterator[Scope
 def _find_domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
     domain = scope.value(iteration.domain)
     if iteration.end is not None:
-        return steps(domain, scope.value(iteration.end))
+        return list_steps(domain, scope.value(iteration.end))
     if isinstance(domain, Range):
         if compare_values("<=", domain.low, domain.high) is not True:
             return None
-        elements = steps(domain.low, domain.high)
+        elements = list_steps(domain.low, domain.high)
         if elements is None:
             return None
         return elements[not domain.low_included : len(elements) - (not domain.high_included)]
@@ -359,12 +359,12 @@ def _find_domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
     return None if domain is None else (domain,)
 
 
-def steps(low: Value, high: Value) -> Sequence[Value] | None:
+def list_steps(low: Value, high: Value) -> Sequence[Value] | None:
     """Numbers or days from one bound to the other, ascending or descending; null for other
     values."""
     match low, high:
         case [Decimal(), Decimal()]:
-            distance = numbers.computed("-", high, low)
+            distance = numbers.compute_operation("-", high, low)
             step: Decimal | int = 1 if low <= high else -1
             count = 0 if distance is None else int(distance.copy_abs()) + 1
             _check_bound(count)
@@ -422,7 +422,7 @@ _LEFT_OUT: Value = object()
 _BUILTINS: dict[str, Function] = {}
 
 
-def builtin(name: str) -> Function:
+def find_builtin(name: str) -> Function:
     """A built-in function as a value."""
     function = _BUILTINS.get(name)
     if function is None:
@@ -497,7 +497,7 @@ def _bound_variadic(
 
 def _as_taken(kinds: Sequence[str], value: Value) -> Value:
     """A value as one of the kinds that a parameter takes; `_LEFT_OUT` where it is none."""
-    if any(takes(wanted, value) for wanted in kinds):
+    if any(accepts_value(wanted, value) for wanted in kinds):
         return value
     if isinstance(value, tuple) and len(value) == 1:
         return _as_taken(kinds, value[0]) if "list" not in kinds else _LEFT_OUT
@@ -514,7 +514,7 @@ def _compute_table(table: DecisionTable, scope: Scope) -> Value:
     given: list[Value] = []
     for column in table.inputs:
         value = _convert_input(scope.value(column.expression), column.converts)
-        if column.allowed is not None and not passes(column.allowed, value, scope):
+        if column.allowed is not None and not passes_tests(column.allowed, value, scope):
             return None
         given.append(value)
     hits = [rule for rule in table.rules if _matches_rule(rule, given, scope)]
@@ -563,7 +563,7 @@ def _convert_input(value: Value, type_: str) -> Value:
         case ["string", bool()]:
             return "true" if value else "false"
         case ["string", Decimal()]:
-            written = numbers.plain(value)
+            written = numbers.plain_digits(value)
             if _AS_JAVA.fullmatch(written):
                 return written
         case ["boolean", str()]:
@@ -600,7 +600,9 @@ _AS_JAVA = re.compile(r"-?\d{1,7}(\.\d{1,6})?|-?\d{8,15}")
 
 
 def _matches_rule(rule: TableRule, given: Sequence[Value], scope: Scope) -> bool:
-    return all(passes(tests, value, scope) for tests, value in zip(rule.tests, given, strict=True))
+    return all(
+        passes_tests(tests, value, scope) for tests, value in zip(rule.tests, given, strict=True)
+    )
 
 
 def _find_rank(value: Value, order: Sequence[Value]) -> int:
@@ -680,7 +682,7 @@ def _aggregate_results(table: DecisionTable, results: tuple[Value, ...]) -> Valu
 
 STRUCTURES: Final[Mapping[type[Structure], Callable[[Any, Scope], Value]]] = {
     AtLiteral: lambda tree, scope: parse_at_literal(tree.text),
-    Path: lambda tree, scope: member(scope.value(tree.base), tree.name),
+    Path: lambda tree, scope: read_member(scope.value(tree.base), tree.name),
     Filter: lambda tree, scope: _filter_elements(scope.value(tree.base), tree.condition, scope),
     In: lambda tree, scope: unary_tests(tree.tests, scope.value(tree.value), scope),
     InstanceOf: _compute_instance,
@@ -719,7 +721,7 @@ def _is_instance(value: Value, wanted: Type) -> bool:
         case FunctionType(parameters, result):
             return isinstance(value, Function) and is_callable_as(value, parameters, result)
         case ConstrainedType():
-            return _is_instance(value, wanted.base) and passes(wanted.allowed, value)
+            return _is_instance(value, wanted.base) and passes_tests(wanted.allowed, value)
     raise AssertionError(wanted)
 
 

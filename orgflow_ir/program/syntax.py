@@ -521,13 +521,13 @@ def as_javascript(tree: Tree) -> Tree:
     """
     if not isinstance(tree, Apply):
         return tree
-    for node in _unfinished(tree, "_javascript"):
+    for node in _list_unfinished(tree, "_javascript"):
         node.__dict__["_javascript"] = node.operation.javascript(node)
     code: Tree = tree.__dict__["_javascript"]
     return code
 
 
-def _unfinished(tree: Apply, result: str) -> list[Apply]:
+def _list_unfinished(tree: Apply, result: str) -> list[Apply]:
     """The node and its first operands, from the inside out, as far as a result is not kept with
     them: `a and b and …` may be deeper than calls can be nested."""
     chain: list[Apply] = []
@@ -566,7 +566,7 @@ def kind_of(tree: Tree) -> KnownType | None:
             return tree.type
         case Apply():
             # Kept with the node: every node above it asks for it, and every check of one of these.
-            for node in _unfinished(tree, "_kind"):
+            for node in _list_unfinished(tree, "_kind"):
                 node.__dict__["_kind"] = node.operation.type_of(node)
             kind: KnownType | None = tree.__dict__["_kind"]
             return kind

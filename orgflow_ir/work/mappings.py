@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orgflow_ir.languages.juel import JuelParser, checked
+from orgflow_ir.languages.juel import JuelParser, check_tree
 from orgflow_ir.languages.recognise import recognise
 from orgflow_ir.model import Expression
 from orgflow_ir.program import java_operators, methods
@@ -25,7 +25,7 @@ def read_value(text: str, language: str | None = None) -> Tree:
     if language in ("list", "map"):
         return _read_entries(text, language == "map")
     if language == "variable":
-        return checked(JuelParser(text).parse())
+        return check_tree(JuelParser(text).parse())
     if language is not None:
         return recognise(Expression(text=text, language=language)).parse_value()
     pieces = list(_read_pieces(text))
@@ -86,7 +86,7 @@ def _read_pieces(text: str) -> list[Tree]:
         if plain:
             pieces.append(Constant(plain, Span(start, match.start())))
         end = _closing_brace(text, match.end())
-        pieces.append(checked(JuelParser(text, match.end(), end).parse()))
+        pieces.append(check_tree(JuelParser(text, match.end(), end).parse()))
         plain, at = "", end + 1
         start = at
     if plain + text[at:]:

@@ -9,10 +9,10 @@ from decimal import Decimal
 import pytest
 from orgflow.frontends.dmn.dmn_reader import read_dmn
 
-from orgflow_ir.decisions.completeness import completeness
+from orgflow_ir.decisions.completeness import find_completeness
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision
-from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.decisions.process_variables import link_process_decision
 
 HEAD = (
     '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="D" '
@@ -36,7 +36,7 @@ def table(policy: str, columns: tuple[str, ...], *rules: tuple[str, ...]) -> Fou
         "</decisionTable></decision></definitions>"
     )
     definitions = read_dmn(text.encode())
-    return linked("f.dmn", definitions, (), definitions.decisions[0])
+    return link_process_decision("f.dmn", definitions, (), definitions.decisions[0])
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def table(policy: str, columns: tuple[str, ...], *rules: tuple[str, ...]) -> Fou
 def test_what_is_found(
     policy: str, rules: tuple[tuple[str, ...], ...], gap: str | None, overlap: str | None
 ) -> None:
-    found = completeness(table(policy, ("x",), *rules))
+    found = find_completeness(table(policy, ("x",), *rules))
     assert found is not None
     assert (found.gap and found.gap.text()) == gap
     assert (found.overlap and found.overlap.text()) == overlap
@@ -67,7 +67,7 @@ def test_what_is_found(
 
 @pytest.mark.parametrize("cell", ["&lt; y", 'starts with(?, "a")', 'date("2024-01-01")'])
 def test_cells_that_are_not_judged(cell: str) -> None:
-    assert completeness(table("UNIQUE", ("x",), (cell, "1"))) is None
+    assert find_completeness(table("UNIQUE", ("x",), (cell, "1"))) is None
 
 
 def test_examples_of_random_tables_are_true_and_none_is_missed() -> None:
@@ -78,7 +78,7 @@ def test_examples_of_random_tables_are_true_and_none_is_missed() -> None:
     for _ in range(60):
         rules = [(rng.choice(cells), rng.choice(cells), str(n)) for n in range(rng.randint(1, 4))]
         made = table("COLLECT", ("x", "y"), *rules)
-        judged = completeness(table("UNIQUE", ("x", "y"), *rules))
+        judged = find_completeness(table("UNIQUE", ("x", "y"), *rules))
         assert judged is not None
         counts = {}
         grid = [n / 2 for n in range(-2, 10)]

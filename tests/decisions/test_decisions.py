@@ -12,7 +12,7 @@ from shared_data import shared_cases
 
 from orgflow_ir.decisions.evaluate import decide
 from orgflow_ir.decisions.link import DecisionModel, link
-from orgflow_ir.program.feel.values import Unsupported, Value, imported
+from orgflow_ir.program.feel.values import Unsupported, Value, import_value
 
 REFUSED = {"0076-feel-external-java": "an external function"}
 """Suites about what is not evaluated: the reason that every case gets."""
@@ -68,7 +68,7 @@ def table(policy: str, rules: str, outputs: str = '<output name="o"/>') -> str:
 def decided(body: str, **given: object) -> Value:
     found = linked(body)
     assert found.problems == ()
-    return decide(found, "d", {name: imported(value) for name, value in given.items()})
+    return decide(found, "d", {name: import_value(value) for name, value in given.items()})
 
 
 @pytest.mark.parametrize("namespace", sorted(NAMESPACES))
@@ -107,7 +107,7 @@ PRIORITIES = '<output name="o"><outputValues><text>"high", "low"</text></outputV
 )  # fmt: skip
 def test_hit_policies(policy: str, rules: str, outputs: str, x: int, value: object) -> None:
     body = table(policy, rules, outputs or '<output name="o"/>')
-    assert agrees(decided(body, x=x), imported(value))
+    assert agrees(decided(body, x=x), import_value(value))
 
 
 def literal(text: str) -> str:
@@ -134,7 +134,7 @@ def literal(text: str) -> str:
     ],
 )  # fmt: skip
 def test_boxed_expressions(logic: str, value: object) -> None:
-    assert agrees(decided(f'<decision id="d" name="d">{logic}</decision>'), imported(value))
+    assert agrees(decided(f'<decision id="d" name="d">{logic}</decision>'), import_value(value))
 
 
 @pytest.mark.parametrize(

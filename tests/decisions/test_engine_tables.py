@@ -13,7 +13,7 @@ from orgflow.frontends.dmn.dmn_reader import read_dmn
 
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision, Unusable
-from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.decisions.process_variables import link_process_decision
 from orgflow_ir.program.feel.values import Unsupported
 
 CAMUNDA7 = 'modeler:executionPlatform="Camunda Platform"'
@@ -44,7 +44,7 @@ def table(
         f"<output/>{rules}</decisionTable></decision></definitions>"
     )
     definitions = read_dmn(text.encode())
-    return linked("d.dmn", definitions, (), definitions.decisions[0])
+    return link_process_decision("d.dmn", definitions, (), definitions.decisions[0])
 
 
 def values(decision: FoundDecision, x: Any) -> set[Any]:
@@ -182,7 +182,7 @@ def with_outputs(
         f"{outputs}{rows}</decisionTable></decision></definitions>"
     )
     definitions = read_dmn(text.encode())
-    return linked("d.dmn", definitions, (), definitions.decisions[0])
+    return link_process_decision("d.dmn", definitions, (), definitions.decisions[0])
 
 
 def answers(decision: FoundDecision, x: Any) -> list[Any]:

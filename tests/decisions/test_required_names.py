@@ -9,7 +9,7 @@ from orgflow.frontends.dmn.dmn_reader import read_dmn
 
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision, Unusable
-from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.decisions.process_variables import link_process_decision
 
 CAMUNDA7 = 'modeler:executionPlatform="Camunda Platform"'
 CAMUNDA8 = 'modeler:executionPlatform="Camunda Cloud"'
@@ -46,7 +46,7 @@ def found(
         <literalExpression><text>{expression}</text></literalExpression></decision>
     </definitions>"""
     definitions = read_dmn(text.encode())
-    return linked("d.dmn", definitions, (), definitions.decisions[1])
+    return link_process_decision("d.dmn", definitions, (), definitions.decisions[1])
 
 
 def value(decision: FoundDecision, **given: Any) -> Any:
@@ -119,7 +119,7 @@ def test_results_reach_later_decisions_of_camunda_7_only() -> None:
             <literalExpression><text>dish</text></literalExpression></decision>
         </definitions>"""
         definitions = read_dmn(text.encode())
-        decision = linked("d.dmn", definitions, (), definitions.decisions[2])
+        decision = link_process_decision("d.dmn", definitions, (), definitions.decisions[2])
         assert decision.variables == (() if read else ("dish",))
         assert value(decision) == read
 
@@ -141,7 +141,7 @@ def test_a_required_decision_that_is_not_valid_is_refused_even_if_nothing_reads_
         <literalExpression><text>2</text></literalExpression></decision></definitions>"""
     definitions = read_dmn(text.encode())
     with pytest.raises(Unusable, match="`A` in d\\.dmn is not valid"):
-        linked("d.dmn", definitions, (), definitions.decisions[1])
+        link_process_decision("d.dmn", definitions, (), definitions.decisions[1])
 
 
 def test_the_reason_is_found_whatever_the_spaces_in_a_name() -> None:
@@ -150,7 +150,7 @@ def test_the_reason_is_found_whatever_the_spaces_in_a_name() -> None:
         <literalExpression><text>1 +</text></literalExpression></decision></definitions>"""
     definitions = read_dmn(text.encode())
     with pytest.raises(Unusable, match=r"`The dish` in d\.dmn is not valid: .+"):
-        linked("d.dmn", definitions, (), definitions.decisions[0])
+        link_process_decision("d.dmn", definitions, (), definitions.decisions[0])
 
 
 def test_of_two_results_of_one_name_the_later_one_is_read() -> None:
@@ -176,7 +176,7 @@ def test_of_two_results_of_one_name_the_later_one_is_read() -> None:
             "</definitions>"
         )
         definitions = read_dmn(text.encode())
-        found = linked("d.dmn", definitions, (), definitions.decisions[3])
+        found = link_process_decision("d.dmn", definitions, (), definitions.decisions[3])
         assert decide_json(found.model, "Top", {}) == expected, requires
 
 
@@ -192,5 +192,5 @@ def test_files_that_import_each_other() -> None:
         )
         for name, other in (("a", "b"), ("b", "a"))
     ]
-    found = linked("a.dmn", files[0], files[1:], files[0].decisions[0])
+    found = link_process_decision("a.dmn", files[0], files[1:], files[0].decisions[0])
     assert decide_json(found.model, "d", {}) == 1

@@ -6,7 +6,7 @@ import pytest
 
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
-from orgflow_ir.program.condition_completeness import uncovered, values_text
+from orgflow_ir.program.condition_completeness import find_uncovered, values_text
 from orgflow_ir.program.syntax import Tree
 
 
@@ -30,7 +30,7 @@ def trees(*texts: str) -> list[Tree]:
 def test_a_text_compared_with_truth_values_has_no_other(
     conditions: tuple[str, ...], left: str | None
 ) -> None:
-    values = uncovered(trees(*conditions))
+    values = find_uncovered(trees(*conditions))
     assert (values is None) == (left is None)
     if values is not None and left is not None:
         assert values_text(values).startswith(left)

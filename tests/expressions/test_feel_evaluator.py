@@ -11,12 +11,12 @@ from orgflow_ir.program.feel import calendar
 from orgflow_ir.program.feel.builtin_functions import IMPLEMENTATIONS
 from orgflow_ir.program.feel.conversion_functions import text_of
 from orgflow_ir.program.feel.signatures import SIGNATURES
-from orgflow_ir.program.feel.values import Date, Unsupported, imported
+from orgflow_ir.program.feel.values import Date, Unsupported, import_value
 from orgflow_ir.program.structure_evaluation import evaluate
 
 
 def shown(text: str, **values: Any) -> str:
-    names = {name: imported(value) for name, value in values.items()}
+    names = {name: import_value(value) for name, value in values.items()}
     return text_of(evaluate(parse_expression(text, names), names))
 
 
@@ -178,5 +178,5 @@ def test_days_are_counted_as_the_standard_library_does() -> None:
         count = number - datetime.date(1970, 1, 1).toordinal()
         assert calendar.day_number(date) == count
         assert calendar.date_from_number(count) == date
-        assert calendar.weekday(date) == day.isoweekday()
+        assert calendar.weekday_of(date) == day.isoweekday()
         assert calendar.week_of_year(date) == day.isocalendar().week

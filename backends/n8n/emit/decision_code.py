@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from orgflow.backends.javascript.expression_code import condition_js
 from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.javascript.operand_checks import (
+    print_guarded_test,
+    print_unfit_test,
     rejects_undefined,
-    unfit,
     unfit_call,
     unfit_call_text,
     unfit_text,
-    where,
 )
 from orgflow.backends.n8n.emit.printed import Printed
 from orgflow.backends.n8n.node_types import if_, switch
@@ -115,15 +115,19 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
         names = [name for name in need.names if (need.guards, name) not in strict]
         if names:
             fields = ", ".join(on_item((name,)) for name in names)
-            tests.append(where(need.guards, f"[{fields}].includes(undefined)", on_item))
+            tests.append(
+                print_guarded_test(need.guards, f"[{fields}].includes(undefined)", on_item)
+            )
     tests += [
-        where(guards, unfit_call(call, on_item), on_item)
+        print_guarded_test(guards, unfit_call(call, on_item), on_item)
         for guards, call in list_asked_methods(decision)
     ]
     for demand in demanded:
         path = _path_of(demand)
-        test = unfit(demand, on_item, strict=len(path) == 1 and (demand.guards, path[0]) in left)
-        tests.append(where(demand.guards, test, on_item))
+        test = print_unfit_test(
+            demand, on_item, strict=len(path) == 1 and (demand.guards, path[0]) in left
+        )
+        tests.append(print_guarded_test(demand.guards, test, on_item))
     return " || ".join(tests)
 
 
@@ -195,7 +199,7 @@ def unset_messages(decision: Decision, plan: ScopePlan) -> list[tuple[str, str]]
     for _, call in list_asked_methods(decision):
         result.append((unfit_call(call, on_item), unfit_call_text(call, label)))
     for demand in list_demands(decision, plan):
-        result.append((unfit(demand, on_item), unfit_text(demand, label)))
+        result.append((print_unfit_test(demand, on_item), unfit_text(demand, label)))
     return result
 
 

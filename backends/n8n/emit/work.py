@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from orgflow.backends.javascript.expression_code import to_js
 from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.javascript.operand_checks import (
-    unfit,
+    print_guarded_test,
+    print_unfit_test,
     unfit_call,
     unfit_call_text,
     unfit_text,
-    where,
 )
 from orgflow.backends.javascript.operation_functions import function_text
 from orgflow.backends.n8n.plan.task_work import print_decision
@@ -498,11 +498,13 @@ class _Writer:
         JavaScript does."""
         for guards_of, call in list_method_calls([tree], in_turn=False):
             if call.operation in _TESTED:
-                test = where(guards_of, unfit_call(call, self.variable), self.variable)
+                test = print_guarded_test(guards_of, unfit_call(call, self.variable), self.variable)
                 message = js_string(unfit_call_text(call))
                 yield f"{indent}if ({test}) throw new Error({message});"
         for demand in demands([tree], in_turn=False):
-            test = where(demand.guards, unfit(demand, self.variable), self.variable)
+            test = print_guarded_test(
+                demand.guards, print_unfit_test(demand, self.variable), self.variable
+            )
             yield f"{indent}if ({test}) throw new Error({js_string(unfit_text(demand))});"
 
     def need(self, names: Iterable[str]) -> str:

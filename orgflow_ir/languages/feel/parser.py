@@ -185,11 +185,11 @@ def parse_unary_tests(
 
 def normal_name(text: str) -> str:
     """The normalised form of a name: one space between words, none around operators."""
-    return _joined(tuple(_NAME_PART.findall(text)))
+    return _join_parts(tuple(_NAME_PART.findall(text)))
 
 
 @lru_cache(maxsize=10_000)
-def _joined(name_parts: tuple[str, ...]) -> str:
+def _join_parts(name_parts: tuple[str, ...]) -> str:
     result = ""
     for part in name_parts:
         wide = result and _is_word(result[-1]) and _is_word(part[0])
@@ -202,7 +202,7 @@ def _is_word(sign: str) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def _pattern(name: str) -> re.Pattern[str]:
+def _compile_name(name: str) -> re.Pattern[str]:
     """What a name looks like in a text: spaces between its parts do not matter."""
     name_parts = _NAME_PART.findall(name)
     pattern = re.escape(name_parts[0])
@@ -256,7 +256,7 @@ class _Known:
         first = _NAME_PART.match(text, at)
         best: tuple[str, int] | None = None
         for name in self._beginning(first.group()) if first else ():
-            match = _pattern(name).match(text, at)
+            match = _compile_name(name).match(text, at)
             if match is not None and (best is None or match.end() > best[1]):
                 best = name, match.end()
         return best

@@ -24,28 +24,30 @@ def calculate_values(operator: str, left: Value, right: Value) -> Value:
     """`left operator right` (DMN 1.5, table 56); null for types that the operator does not take."""
     match left, right:
         case [Decimal(), Decimal()]:
-            return numbers.computed(operator, left, right)
+            return numbers.compute_operation(operator, left, right)
         case [str(), str()]:
             return left + right if operator == "+" else None
         case [Days(), Days()]:
             match operator:
                 case "+" | "-":
-                    return calendar.days(
+                    return calendar.make_days(
                         left.nanos + (right.nanos if operator == "+" else -right.nanos)
                     )
                 case "/":
-                    return numbers.computed("/", Decimal(left.nanos), Decimal(right.nanos))
+                    return numbers.compute_operation("/", Decimal(left.nanos), Decimal(right.nanos))
         case [Months(), Months()]:
             match operator:
                 case "+" | "-":
                     count = left.months + (right.months if operator == "+" else -right.months)
-                    return calendar.months(count)
+                    return calendar.make_months(count)
                 case "/":
-                    return numbers.computed("/", Decimal(left.months), Decimal(right.months))
+                    return numbers.compute_operation(
+                        "/", Decimal(left.months), Decimal(right.months)
+                    )
         case (Days() | Months(), Decimal()):
-            return _scaled(operator, left, right) if operator in ("*", "/") else None
+            return _scale_duration(operator, left, right) if operator in ("*", "/") else None
         case [Decimal(), (Days() | Months())]:
-            return _scaled("*", right, left) if operator == "*" else None
+            return _scale_duration("*", right, left) if operator == "*" else None
         case (Date() | Time() | DateTime(), Days()):
             if operator in ("+", "-"):
                 return calendar.add_days(left, right.nanos if operator == "+" else -right.nanos)
@@ -55,21 +57,27 @@ def calculate_values(operator: str, left: Value, right: Value) -> Value:
         case (Days(), (Date() | Time() | DateTime())) | (Months(), (Date() | DateTime())):
             return calculate_values("+", right, left) if operator == "+" else None
         case (Time(), Time()) | ((Date() | DateTime()), (Date() | DateTime())):
-            return _difference(left, right) if operator == "-" else None
+            return _subtract_moments(left, right) if operator == "-" else None
     return None
 
 
-def _scaled(operator: str, value: Days | Months, by: Decimal) -> Value:
+def _scale_duration(operator: str, value: Days | Months, by: Decimal) -> Value:
     """A duration multiplied or divided, cut to whole nanoseconds or months."""
     own = value.nanos if isinstance(value, Days) else value.months
-    scaled = numbers.computed(operator, Decimal(own), by)
+    scaled = numbers.compute_operation(operator, Decimal(own), by)
     if scaled is None or scaled.copy_abs() > calendar.MAX_NANOS:
         return None
-    return calendar.days(int(scaled)) if isinstance(value, Days) else calendar.months(int(scaled))
+    return (
+        calendar.make_days(int(scaled))
+        if isinstance(value, Days)
+        else calendar.make_months(int(scaled))
+    )
 
 
-def _difference(later: Date | Time | DateTime, earlier: Date | Time | DateTime) -> Value:
-    first, second = calendar.instant(later), calendar.instant(earlier)
+def _subtract_moments(later: Date | Time | DateTime, earlier: Date | Time | DateTime) -> Value:
+    first, second = calendar.instant_of(later), calendar.instant_of(earlier)
     # A date beside a time without zone is the start of its day where that time is.
     mixed = isinstance(later, Date) is not isinstance(earlier, Date)
-    return calendar.days(first.nanos - second.nanos) if mixed or first[0] == second[0] else None
+    return (
+        calendar.make_days(first.nanos - second.nanos) if mixed or first[0] == second[0] else None
+    )

@@ -19,7 +19,7 @@ from orgflow_ir.program.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.program.feel.values import Function, Unsupported, Value, imported
+from orgflow_ir.program.feel.values import Function, Unsupported, Value, import_value
 
 _PARSERS = {
     "date": calendar.parse_date,
@@ -33,20 +33,20 @@ _PARSERS = {
 def from_json(value: object, of: Type) -> Value:
     """A value of JSON as one of FEEL. Convert texts declared as dates, times or durations; null if
     they are malformed."""
-    return _typed(imported(value), of)
+    return _convert_value(import_value(value), of)
 
 
-def _typed(value: Value, of: Type) -> Value:
+def _convert_value(value: Value, of: Type) -> Value:
     match of, value:
         case [ConstrainedType(base, _), _]:
-            return _typed(value, base)
+            return _convert_value(value, base)
         case [SimpleType(name), str()] if name in _PARSERS:
             return _PARSERS[name](value)
         case [ListType(element), tuple()]:
-            return tuple(_typed(element_value, element) for element_value in value)
+            return tuple(_convert_value(element_value, element) for element_value in value)
         case [ContextType(entries), dict()]:
             types = dict(entries)
-            return {k: _typed(v, types[k]) if k in types else v for k, v in value.items()}
+            return {k: _convert_value(v, types[k]) if k in types else v for k, v in value.items()}
     return value
 
 

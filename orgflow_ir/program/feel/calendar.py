@@ -74,7 +74,7 @@ def date_from_number(number: int) -> Date | None:
     return date_of(year + era * 400 + (month <= 2), month, of_year - (153 * shifted + 2) // 5 + 1)
 
 
-def weekday(date: Date) -> int:
+def weekday_of(date: Date) -> int:
     """1 on Monday to 7 on Sunday."""
     return (day_number(date) + 3) % 7 + 1
 
@@ -86,7 +86,7 @@ def day_of_year(date: Date) -> int:
 
 def week_of_year(date: Date) -> int:
     """The week by ISO 8601, in the year that contains its Thursday."""
-    thursday = date_from_number(day_number(date) + 4 - weekday(date))
+    thursday = date_from_number(day_number(date) + 4 - weekday_of(date))
     assert thursday is not None
     return (day_of_year(thursday) - 1) // 7 + 1
 
@@ -144,22 +144,22 @@ def parse_duration(text: str) -> Days | Months | None:
     match = _MONTHS.fullmatch(text)
     if match is not None:
         count = int(match[2] or 0) * 12 + int(match[3] or 0)
-        return months(-count if match[1] else count)
+        return make_months(-count if match[1] else count)
     match = _DAYS.fullmatch(text)
     if match is None:
         return None
     of_day, hours, minutes, seconds = (int(match[i] or 0) for i in (2, 3, 4, 5))
     nanos = int((match[6] or "0")[:9].ljust(9, "0"))
     nanos += (((of_day * 24 + hours) * 60 + minutes) * 60 + seconds) * NANOS
-    return days(-nanos if match[1] else nanos)
+    return make_days(-nanos if match[1] else nanos)
 
 
-def days(nanos: int) -> Days | None:
+def make_days(nanos: int) -> Days | None:
     """A duration, or null if it is too long."""
     return Days(nanos) if abs(nanos) <= MAX_NANOS else None
 
 
-def months(count: int) -> Months | None:
+def make_months(count: int) -> Months | None:
     """A duration that is not too long."""
     return Months(count) if abs(count) <= 12 * MAX_YEAR else None
 
@@ -211,7 +211,7 @@ def duration_text(value: Days | Months) -> str:
 
 
 @lru_cache(maxsize=1_000)
-def _zone(name: str) -> stdlib.tzinfo | None:
+def _load_zone(name: str) -> stdlib.tzinfo | None:
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
@@ -222,7 +222,7 @@ def _zone(name: str) -> stdlib.tzinfo | None:
 
 def zone_exists(name: str) -> bool:
     """Whether this machine has data for a time zone."""
-    return _zone(name) is not None
+    return _load_zone(name) is not None
 
 
 def offset_at(value: DateTime) -> int | None:
@@ -239,7 +239,7 @@ def offset_at(value: DateTime) -> int | None:
     # The calendar repeats after 400 years, on the same weekdays.
     year = 2400 + date.year % 400 if date.year > 2400 else date.year
     moment = stdlib.datetime(
-        year, date.month, date.day, time.hour, time.minute, time.second, tzinfo=_zone(zone)
+        year, date.month, date.day, time.hour, time.minute, time.second, tzinfo=_load_zone(zone)
     )
     offset = moment.utcoffset()
     return None if offset is None else int(offset.total_seconds())
@@ -262,7 +262,7 @@ class Instant(NamedTuple):
     nanos: int
 
 
-def instant(value: Date | Time | DateTime) -> Instant:
+def instant_of(value: Date | Time | DateTime) -> Instant:
     """The sort key of a value."""
     match value:
         case Date():
@@ -287,14 +287,14 @@ def add_days(value: Date | Time | DateTime, nanos: int) -> Date | Time | DateTim
             total = day_number(value) * DAY + nanos
             return date_from_number(total // DAY)
         case Time():
-            return _clock((value.nanos + nanos) % DAY, value.zone)
+            return _make_time((value.nanos + nanos) % DAY, value.zone)
         case DateTime(date, time):
             of_day, clock = divmod(day_number(date) * DAY + time.nanos + nanos, DAY)
             later = date_from_number(of_day)
-            return DateTime(later, _clock(clock, time.zone)) if later is not None else None
+            return DateTime(later, _make_time(clock, time.zone)) if later is not None else None
 
 
-def _clock(nanos: int, zone: int | str | None) -> Time:
+def _make_time(nanos: int, zone: int | str | None) -> Time:
     seconds, nano = divmod(nanos, NANOS)
     return Time(seconds // 3600, seconds // 60 % 60, seconds % 60, nano, zone)
 

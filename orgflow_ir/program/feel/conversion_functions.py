@@ -36,7 +36,7 @@ def date_from(source: str | Date | DateTime) -> Value:
 
 
 def date_of(year: Decimal, month: Decimal, day: Decimal) -> Value:
-    integers = [numbers.integer(number) for number in (year, month, day)]
+    integers = [numbers.to_integer(number) for number in (year, month, day)]
     return None if None in integers else calendar.date_of(*(number or 0 for number in integers))
 
 
@@ -52,7 +52,7 @@ def date_time_at(date: Date | DateTime, time: Time) -> Value:
 
 def date_time_in(date: DateTime, timezone: str) -> Value:
     """The same moment in another time zone; null for a value without a zone."""
-    at = calendar.instant(date)
+    at = calendar.instant_of(date)
     zone = calendar.parse_time(f"00:00:00@{timezone}")
     if at.local or zone is None:
         return None
@@ -99,8 +99,8 @@ def time_from(source: str | Date | Time | DateTime) -> Value:
 
 
 def time_of(hour: Decimal, minute: Decimal, second: Decimal, offset: Value = None) -> Value:
-    integers = [numbers.integer(number) for number in (hour, minute)]
-    nanos = numbers.integer(
+    integers = [numbers.to_integer(number) for number in (hour, minute)]
+    nanos = numbers.to_integer(
         numbers.CONTEXT.multiply(second, Decimal(NANOS)).to_integral_value("ROUND_DOWN")
     )
     hours, minutes = integers
@@ -140,12 +140,12 @@ def today() -> Value:
     return Date(moment.year, moment.month, moment.day)
 
 
-def _day(value: Date | DateTime) -> Date:
+def _day_of(value: Date | DateTime) -> Date:
     return value.date if isinstance(value, DateTime) else value
 
 
 def day_of_year(date: Date | DateTime) -> Value:
-    return Decimal(calendar.day_of_year(_day(date)))
+    return Decimal(calendar.day_of_year(_day_of(date)))
 
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -156,15 +156,15 @@ _MONTHS = (
 
 
 def day_of_week(date: Date | DateTime) -> Value:
-    return _WEEKDAYS[calendar.weekday(_day(date)) - 1]
+    return _WEEKDAYS[calendar.weekday_of(_day_of(date)) - 1]
 
 
 def month_of_year(date: Date | DateTime) -> Value:
-    return _MONTHS[_day(date).month - 1]
+    return _MONTHS[_day_of(date).month - 1]
 
 
 def week_of_year(date: Date | DateTime) -> Value:
-    return Decimal(calendar.week_of_year(_day(date)))
+    return Decimal(calendar.week_of_year(_day_of(date)))
 
 
 def is_(left: Value, right: Value) -> Value:
@@ -189,7 +189,7 @@ def number_from(source: str | Decimal, grouping: Value = None, point: Value = No
         text = text.replace(point, ".")
     if _NUMBER.fullmatch(text) is None:
         return None
-    return numbers.finite(numbers.CONTEXT.create_decimal(text))
+    return numbers.require_finite(numbers.CONTEXT.create_decimal(text))
 
 
 def string_from(source: Value) -> Value:
@@ -204,7 +204,7 @@ def text_of(value: Value) -> str:
         case bool():
             return "true" if value else "false"
         case Decimal():
-            return numbers.plain(value)
+            return numbers.plain_digits(value)
         case str():
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
         case Date():
@@ -238,7 +238,7 @@ def range_from(source: str) -> Value:
         return None
     ends: list[Value] = []
     for text in (match[2].strip(), match[3].strip()):
-        end = _end(text) if text else None
+        end = _parse_end(text) if text else None
         if text and end is None:
             return None
         ends.append(end)
@@ -265,7 +265,7 @@ _CONVERSIONS: dict[str, Callable[[str], Value]] = {
 }  # fmt: skip
 
 
-def _end(text: str) -> Value:
+def _parse_end(text: str) -> Value:
     """A literal: a number, a string, or a date, time or duration."""
     match = _END.fullmatch(text)
     if match is None:

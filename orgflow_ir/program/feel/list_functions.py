@@ -24,7 +24,7 @@ def count(list_: List) -> Value:
     return Decimal(len(list_))
 
 
-def _extreme(list_: List, sign: str) -> Value:
+def _find_extreme(list_: List, sign: str) -> Value:
     if not list_:
         return None
     best = list_[0]
@@ -37,32 +37,32 @@ def _extreme(list_: List, sign: str) -> Value:
 
 
 def min_(list_: List) -> Value:
-    return _extreme(list_, "<=")
+    return _find_extreme(list_, "<=")
 
 
 def max_(list_: List) -> Value:
-    return _extreme(list_, ">=")
+    return _find_extreme(list_, ">=")
 
 
-def _numbers(list_: List) -> list[Decimal] | None:
+def _list_decimals(list_: List) -> list[Decimal] | None:
     """The numbers of a list; `None` where it holds anything else, or nothing."""
     decimals = [element for element in list_ if isinstance(element, Decimal)]
     return decimals if decimals and len(decimals) == len(list_) else None
 
 
-def _total(list_: Sequence[Decimal], sign: str = "+") -> Decimal | None:
+def _compute_total(list_: Sequence[Decimal], sign: str = "+") -> Decimal | None:
     result: Decimal | None = list_[0]
     for number in list_[1:]:
         if result is None:
             return None
-        result = numbers.computed(sign, result, number)
+        result = numbers.compute_operation(sign, result, number)
     return result
 
 
 def sum_(list_: List) -> Value:
-    decimals = _numbers(list_)
+    decimals = _list_decimals(list_)
     if decimals is not None:
-        return _total(decimals)
+        return _compute_total(decimals)
     kinds = {kind(element) for element in list_}
     if kinds == {"days and time duration"}:
         return Days(sum(element.nanos for element in list_))
@@ -74,50 +74,50 @@ def sum_(list_: List) -> Value:
 def mean(list_: List) -> Value:
     total = sum_(list_)
     if isinstance(total, Decimal):
-        return numbers.computed("/", total, Decimal(len(list_)))
+        return numbers.compute_operation("/", total, Decimal(len(list_)))
     return None
 
 
 def product(list_: List) -> Value:
-    decimals = _numbers(list_)
-    return None if decimals is None else _total(decimals, "*")
+    decimals = _list_decimals(list_)
+    return None if decimals is None else _compute_total(decimals, "*")
 
 
 def median(list_: List) -> Value:
-    decimals = sorted(_numbers(list_) or ())
+    decimals = sorted(_list_decimals(list_) or ())
     if not decimals:
         return None
     half = len(decimals) // 2
     if len(decimals) % 2:
         return decimals[half]
-    total = numbers.computed("+", decimals[half - 1], decimals[half])
-    return None if total is None else numbers.computed("/", total, Decimal(2))
+    total = numbers.compute_operation("+", decimals[half - 1], decimals[half])
+    return None if total is None else numbers.compute_operation("/", total, Decimal(2))
 
 
 def stddev(list_: List) -> Value:
     """The standard deviation of a sample."""
-    decimals = _numbers(list_)
+    decimals = _list_decimals(list_)
     average = mean(list_)
     if decimals is None or average is None or len(decimals) < 2:
         return None
     squares: list[Decimal] = []
     for number in decimals:
-        distance = numbers.computed("-", number, average)
-        square = None if distance is None else numbers.computed("*", distance, distance)
+        distance = numbers.compute_operation("-", number, average)
+        square = None if distance is None else numbers.compute_operation("*", distance, distance)
         if square is None:
             return None
         squares.append(square)
-    total = _total(squares)
+    total = _compute_total(squares)
     if total is None:
         return None
-    variance = numbers.computed("/", total, Decimal(len(decimals) - 1))
-    return None if variance is None else numbers.finite(numbers.CONTEXT.sqrt(variance))
+    variance = numbers.compute_operation("/", total, Decimal(len(decimals) - 1))
+    return None if variance is None else numbers.require_finite(numbers.CONTEXT.sqrt(variance))
 
 
 def mode(list_: List) -> Value:
     if not list_:
         return ()
-    decimals = sorted(_numbers(list_) or ())
+    decimals = sorted(_list_decimals(list_) or ())
     if not decimals:
         return None
     most = max(decimals.count(number) for number in decimals)
@@ -138,25 +138,25 @@ def any_(list_: List) -> Value:
     return False if all(element is False for element in list_) else None
 
 
-def _whole(number: Decimal) -> int | None:
-    return numbers.integer(number.to_integral_value("ROUND_DOWN"))
+def _truncate_number(number: Decimal) -> int | None:
+    return numbers.to_integer(number.to_integral_value("ROUND_DOWN"))
 
 
-def _place(list_: List, position: Decimal, beyond: int = 0) -> int | None:
+def _find_index(list_: List, position: Decimal, beyond: int = 0) -> int | None:
     """An index from 0 of a position from 1 or, negative, from the end; `None` out of bounds."""
-    at = _whole(position)
+    at = _truncate_number(position)
     if not at or not -len(list_) <= at <= len(list_) + beyond:
         return None
     return at - 1 if at > 0 else len(list_) + at
 
 
 def sublist(list_: List, position: Decimal, length: Decimal | None = None) -> Value:
-    at = _place(list_, position)
+    at = _find_index(list_, position)
     if at is None:
         return None
     if length is None:
         return list_[at:]
-    size = _whole(length)
+    size = _truncate_number(length)
     return list_[at : at + size] if size is not None and 0 <= size <= len(list_) - at else None
 
 
@@ -174,17 +174,17 @@ def concatenate(lists: List) -> Value:
 
 
 def insert_before(list_: List, position: Decimal, new: Value) -> Value:
-    at = _place(list_, position, 1)
+    at = _find_index(list_, position, 1)
     return None if at is None else (*list_[:at], new, *list_[at:])
 
 
 def remove(list_: List, position: Decimal) -> Value:
-    at = _place(list_, position)
+    at = _find_index(list_, position)
     return None if at is None else (*list_[:at], *list_[at + 1 :])
 
 
 def list_replace(list_: List, position: Decimal, new: Value) -> Value:
-    at = _place(list_, position)
+    at = _find_index(list_, position)
     return None if at is None else (*list_[:at], new, *list_[at + 1 :])
 
 

@@ -7,45 +7,45 @@ from decimal import Decimal
 from orgflow_ir.program.feel.numbers import (
     CONTEXT,
     Rounding,
-    computed,
-    finite,
-    integer,
-    rounded,
+    compute_operation,
+    require_finite,
+    round_to_scale,
+    to_integer,
 )
 from orgflow_ir.program.feel.values import Days, Months, Value
 
 
-def _scaled(n: Decimal, scale: Decimal | None, mode: Rounding) -> Value:
-    digits = 0 if scale is None else integer(scale.to_integral_value("ROUND_DOWN"))
-    return None if digits is None else rounded(n, digits, mode)
+def _round_to_scale(n: Decimal, scale: Decimal | None, mode: Rounding) -> Value:
+    digits = 0 if scale is None else to_integer(scale.to_integral_value("ROUND_DOWN"))
+    return None if digits is None else round_to_scale(n, digits, mode)
 
 
 def decimal(n: Decimal, scale: Decimal) -> Value:
-    return _scaled(n, scale, "half-even")
+    return _round_to_scale(n, scale, "half-even")
 
 
 def floor(n: Decimal, scale: Decimal | None = None) -> Value:
-    return _scaled(n, scale, "floor")
+    return _round_to_scale(n, scale, "floor")
 
 
 def ceiling(n: Decimal, scale: Decimal | None = None) -> Value:
-    return _scaled(n, scale, "ceiling")
+    return _round_to_scale(n, scale, "ceiling")
 
 
 def round_up(n: Decimal, scale: Decimal) -> Value:
-    return _scaled(n, scale, "up")
+    return _round_to_scale(n, scale, "up")
 
 
 def round_down(n: Decimal, scale: Decimal) -> Value:
-    return _scaled(n, scale, "down")
+    return _round_to_scale(n, scale, "down")
 
 
 def round_half_up(n: Decimal, scale: Decimal) -> Value:
-    return _scaled(n, scale, "half-up")
+    return _round_to_scale(n, scale, "half-up")
 
 
 def round_half_down(n: Decimal, scale: Decimal) -> Value:
-    return _scaled(n, scale, "half-down")
+    return _round_to_scale(n, scale, "half-down")
 
 
 def abs_(n: Decimal | Days | Months) -> Value:
@@ -64,26 +64,26 @@ def modulo(dividend: Decimal, divisor: Decimal) -> Value:
     left, right = dividend.as_integer_ratio(), divisor.as_integer_ratio()
     # Over one denominator the remainder is that of whole numbers.
     rest = (left[0] * right[1]) % (right[0] * left[1])
-    return computed("/", Decimal(rest), Decimal(left[1] * right[1]))
+    return compute_operation("/", Decimal(rest), Decimal(left[1] * right[1]))
 
 
 def sqrt(number: Decimal) -> Value:
-    return finite(CONTEXT.sqrt(number))
+    return require_finite(CONTEXT.sqrt(number))
 
 
 def log(number: Decimal) -> Value:
-    return finite(CONTEXT.ln(number)) if number > 0 else None
+    return require_finite(CONTEXT.ln(number)) if number > 0 else None
 
 
 def exp(number: Decimal) -> Value:
-    return finite(CONTEXT.exp(number))
+    return require_finite(CONTEXT.exp(number))
 
 
 def odd(number: Decimal) -> Value:
-    whole = integer(number)
+    whole = to_integer(number)
     return None if whole is None else whole % 2 == 1
 
 
 def even(number: Decimal) -> Value:
-    whole = integer(number)
+    whole = to_integer(number)
     return None if whole is None else whole % 2 == 0

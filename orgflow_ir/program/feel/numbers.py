@@ -35,43 +35,43 @@ MIN_SCALE, MAX_SCALE = -6111, 6176
 """Valid range of the number of decimal places for rounding (DMN 1.5, table 74)."""
 
 
-def finite(value: Decimal) -> Decimal | None:
+def require_finite(value: Decimal) -> Decimal | None:
     """The result of an arithmetic operation; null if it is undefined."""
     return value if value.is_finite() else None
 
 
-def computed(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
+def compute_operation(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
     """`left operator right` for `+ - * / % **`. Raises `ValueError` for another operator."""
     match operator:
         case "+":
-            return finite(CONTEXT.add(left, right))
+            return require_finite(CONTEXT.add(left, right))
         case "-":
-            return finite(CONTEXT.subtract(left, right))
+            return require_finite(CONTEXT.subtract(left, right))
         case "*":
-            return finite(CONTEXT.multiply(left, right))
+            return require_finite(CONTEXT.multiply(left, right))
         case "/":
-            return finite(CONTEXT.divide(left, right)) if right else None
+            return require_finite(CONTEXT.divide(left, right)) if right else None
         case "%":
-            return finite(CONTEXT.remainder(left, right)) if right else None
+            return require_finite(CONTEXT.remainder(left, right)) if right else None
         case "**":
-            return finite(CONTEXT.power(left, right)) if left or right else Decimal(1)
+            return require_finite(CONTEXT.power(left, right)) if left or right else Decimal(1)
     raise ValueError(f"{operator} is not an operator of numbers")
 
 
-def rounded(value: Decimal, scale: int, mode: Rounding) -> Decimal | None:
+def round_to_scale(value: Decimal, scale: int, mode: Rounding) -> Decimal | None:
     """A number with at most `scale` decimal places; null if the scale is out of bounds."""
     if not MIN_SCALE <= scale <= MAX_SCALE:
         return None
     step = Decimal(1).scaleb(-scale, _WIDE)
-    return finite(CONTEXT.plus(value.quantize(step, _MODES[mode], _WIDE)))
+    return require_finite(CONTEXT.plus(value.quantize(step, _MODES[mode], _WIDE)))
 
 
-def integer(value: Decimal) -> int | None:
+def to_integer(value: Decimal) -> int | None:
     """A whole number as an integer; `None` for other numbers."""
     return int(value) if value == value.to_integral_value() else None
 
 
-def plain(value: Decimal) -> str:
+def plain_digits(value: Decimal) -> str:
     """The digits of a number without exponent and trailing zeros."""
     text = format(value, "f")
     if "." in text:

@@ -73,7 +73,7 @@ class _Reader:
                 return self.escape()
             case "?" | "*" | "+" | "{" | "}" | "]" | ")":
                 raise _Malformed
-        return _literal(sign)
+        return _escape_sign(sign)
 
     def group(self) -> str:
         opening = "("
@@ -98,7 +98,7 @@ class _Reader:
         if sign.lower() in _CLASSES:
             return f"[^{_CLASSES[sign.lower()]}]"
         if sign in _LITERAL:
-            return _literal(sign)
+            return _escape_sign(sign)
         raise self.refused(sign)
 
     def refused(self, sign: str) -> Exception:
@@ -137,7 +137,7 @@ class _Reader:
         high = self.class_sign(self.next())
         if len(low) > 2 or len(high) > 2:
             raise _Malformed
-        if _code(low) > _code(high):
+        if _code_point(low) > _code_point(high):
             raise _Malformed
         return f"{low}-{high}"
 
@@ -156,20 +156,20 @@ class _Reader:
         raise self.refused(sign)
 
 
-def _literal(sign: str) -> str:
+def _escape_sign(sign: str) -> str:
     return f"\\{sign}" if sign in _META else sign
 
 
 def _in_class(sign: str) -> str:
-    return "\\-" if sign == "-" else _literal(sign)
+    return "\\-" if sign == "-" else _escape_sign(sign)
 
 
-def _code(sign: str) -> int:
+def _code_point(sign: str) -> int:
     return ord({"\\n": "\n", "\\r": "\r", "\\t": "\t"}.get(sign, sign[-1]))
 
 
 @lru_cache(maxsize=1_000)
-def compiled(pattern: str, flags: str) -> re.Pattern[str] | None:
+def compile_pattern(pattern: str, flags: str) -> re.Pattern[str] | None:
     """A pattern in Python's syntax; `None` if it is malformed."""
     if not FLAGS.issuperset(flags):
         return None
@@ -179,8 +179,8 @@ def compiled(pattern: str, flags: str) -> re.Pattern[str] | None:
         return None
 
 
-def rewritten(pattern: str, flags: str) -> str:
-    """A pattern that `compiled` accepts, in JavaScript's syntax with the flag `u`."""
+def rewrite_pattern(pattern: str, flags: str) -> str:
+    """A pattern that `compile_pattern` accepts, in JavaScript's syntax with the flag `u`."""
     return _Reader(pattern, flags).written()
 
 

@@ -62,7 +62,7 @@ def met_by(first: Range, second: Range) -> Value:
     return meets(second, first)
 
 
-def _reaches(low: Range, high: Range) -> bool | None:
+def _reaches_end(low: Range, high: Range) -> bool | None:
     """Whether `low` begins no later than `high` ends, with a point in common."""
     closed = low.low_included and high.high_included
     return compare_values("<=" if closed else "<", low.low, high.high)
@@ -71,7 +71,7 @@ def _reaches(low: Range, high: Range) -> bool | None:
 def overlaps(first: Range, second: Range) -> Value:
     if _open_end(first, second):
         return None
-    return conjoin_truths(_reaches(first, second), _reaches(second, first))
+    return conjoin_truths(_reaches_end(first, second), _reaches_end(second, first))
 
 
 def _begins_before(first: Range, second: Range, *, or_together: bool) -> bool | None:
@@ -98,7 +98,9 @@ def overlaps_before(first: Range, second: Range) -> Value:
     if _open_end(first, second):
         return None
     return conjoin_truths(
-        conjoin_truths(_begins_before(first, second, or_together=False), _reaches(second, first)),
+        conjoin_truths(
+            _begins_before(first, second, or_together=False), _reaches_end(second, first)
+        ),
         _ends_before(first, second, or_together=True),
     )
 

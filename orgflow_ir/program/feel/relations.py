@@ -84,7 +84,7 @@ def equal_values(left: Value, right: Value) -> bool | None:
                 and equal_values(left.high, right.high) is True
             )
         case "date" | "time" | "date and time":
-            return bool(calendar.instant(left) == calendar.instant(right))
+            return bool(calendar.instant_of(left) == calendar.instant_of(right))
         case "function":
             return bool(left is right)
     return bool(left == right)
@@ -99,7 +99,7 @@ def compare_values(operator: str, left: Value, right: Value) -> bool | None:
     if first != kind(right) or first not in POINTS:
         return None
     if isinstance(left, Date | Time | DateTime):
-        left, right = calendar.instant(left), calendar.instant(right)
+        left, right = calendar.instant_of(left), calendar.instant_of(right)
         if left.local != right.local:
             return None
         left, right = left.nanos, right.nanos

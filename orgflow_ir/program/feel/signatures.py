@@ -149,20 +149,20 @@ _LINE = re.compile(r"(?P<name>[a-z ]+) = (?P<implementation>\w+)\((?P<parameters
 _VARIADIC = "..."
 
 
-def _signatures() -> dict[str, tuple[Signature, ...]]:
+def _read_signatures() -> dict[str, tuple[Signature, ...]]:
     signatures: dict[str, tuple[Signature, ...]] = {}
     for match in _LINE.finditer(_TABLE):
         written = [part.strip() for part in match["parameters"].split(",") if part.strip()]
         signature = Signature(
             match["implementation"],
-            tuple(_parameter(part) for part in written),
+            tuple(_read_parameter(part) for part in written),
             bool(written) and written[-1].endswith(_VARIADIC),
         )
         signatures[match["name"]] = (*signatures.get(match["name"], ()), signature)
     return signatures
 
 
-def _parameter(text: str) -> FunctionParameter:
+def _read_parameter(text: str) -> FunctionParameter:
     name, _, kinds = text.removesuffix(_VARIADIC).partition(":")
     optional = name.endswith("?")
     return FunctionParameter(
@@ -170,5 +170,5 @@ def _parameter(text: str) -> FunctionParameter:
     )
 
 
-SIGNATURES: dict[str, tuple[Signature, ...]] = _signatures()
+SIGNATURES: dict[str, tuple[Signature, ...]] = _read_signatures()
 """Signatures by function name, in the order in which they are tried."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from orgflow_ir.program.feel.numbers import integer
-from orgflow_ir.program.feel.patterns import compiled, replacement_parts
+from orgflow_ir.program.feel.numbers import to_integer
+from orgflow_ir.program.feel.patterns import compile_pattern, replacement_parts
 from orgflow_ir.program.feel.values import Value
 
 
 def substring(string: str, position: Decimal, length: Decimal | None = None) -> Value:
-    start = integer(position.to_integral_value("ROUND_DOWN"))
-    count = None if length is None else integer(length.to_integral_value("ROUND_DOWN"))
+    start = to_integer(position.to_integral_value("ROUND_DOWN"))
+    count = None if length is None else to_integer(length.to_integral_value("ROUND_DOWN"))
     if not start or abs(start) > len(string) or (count is not None and count < 1):
         return None
     first = start - 1 if start > 0 else len(string) + start
@@ -40,7 +40,7 @@ def substring_after(string: str, match: str) -> Value:
 
 
 def replace(input: str, pattern: str, replacement: str, flags: str | None = None) -> Value:
-    regex = compiled(pattern, flags or "")
+    regex = compile_pattern(pattern, flags or "")
     if regex is None or regex.search("") is not None:
         return None
     parts = replacement_parts(replacement, regex.groups)
@@ -66,12 +66,12 @@ def ends_with(string: str, match: str) -> Value:
 
 
 def matches(input: str, pattern: str, flags: str | None = None) -> Value:
-    regex = compiled(pattern, flags or "")
+    regex = compile_pattern(pattern, flags or "")
     return None if regex is None else regex.search(input) is not None
 
 
 def split(string: str, delimiter: str) -> Value:
-    regex = compiled(delimiter, "")
+    regex = compile_pattern(delimiter, "")
     if regex is None or regex.search("") is not None:
         return None
     pieces, end = [], 0

@@ -151,7 +151,7 @@ POINTS = frozenset(
 """Kinds of values that have an order."""
 
 
-def takes(parameter: str, value: Value) -> bool:
+def accepts_value(parameter: str, value: Value) -> bool:
     """Whether a value belongs to a kind used in signatures."""
     kind_of_value = kind(value)
     match parameter:
@@ -164,15 +164,15 @@ def takes(parameter: str, value: Value) -> bool:
     return kind_of_value == parameter
 
 
-def unconstrained(of: Type) -> Type:
+def without_constraints(of: Type) -> Type:
     """A type without its restrictions, since `instance of` ignores them."""
     match of:
         case ConstrainedType(base, _):
-            return unconstrained(base)
+            return without_constraints(base)
         case ListType(element):
-            return ListType(unconstrained(element))
+            return ListType(without_constraints(element))
         case ContextType(entries):
-            return ContextType(tuple((name, unconstrained(entry)) for name, entry in entries))
+            return ContextType(tuple((name, without_constraints(entry)) for name, entry in entries))
     return of
 
 
@@ -215,14 +215,14 @@ def type_conforms(type_: Type, other: Type) -> bool:
 _EXACT = 2**53
 
 
-def _double(value: float) -> float:
+def _to_double(value: float) -> float:
     try:
         return float(value)
     except OverflowError:
         return math.inf
 
 
-def imported(value: object) -> Value:
+def import_value(value: object) -> Value:
     """Convert a value of Python or JSON to FEEL: numbers become decimals, lists tuples.
 
     Raises `TypeError` for values without an equivalent in FEEL.
@@ -230,11 +230,11 @@ def imported(value: object) -> Value:
     match value:
         case int() | float() if not isinstance(value, bool):
             # JSON's numbers are doubles wherever they end up.
-            number = Decimal(repr(value if -_EXACT < value < _EXACT else _double(value)))
+            number = Decimal(repr(value if -_EXACT < value < _EXACT else _to_double(value)))
             return number if number.is_finite() else None
         case list() | tuple():
-            return tuple(imported(v) for v in value)
+            return tuple(import_value(v) for v in value)
         case Mapping():
-            return {str(name): imported(v) for name, v in value.items()}
+            return {str(name): import_value(v) for name, v in value.items()}
     kind(value)
     return value

@@ -25,7 +25,7 @@ from seeds import seeds
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.model import Definitions
-from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.decisions.process_variables import link_process_decision
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
 from orgflow_ir.model.records import NamedTuple
@@ -234,7 +234,7 @@ CELL = (
 
 def link_decision(definitions: Definitions) -> FoundDecision:
     (decision,) = definitions.decisions
-    return linked("d.dmn", definitions, [], decision)
+    return link_process_decision("d.dmn", definitions, [], decision)
 
 
 def decision_code(decision: FoundDecision) -> str:

@@ -16,7 +16,7 @@ from engine_fixture import START, flow, node, reads
 from feel_random import VALUES, differences, expression
 from orgflow.backends.javascript.decision_runtime_code import decision_code
 from orgflow.backends.javascript.exact_code import print_with_runtime
-from orgflow.backends.javascript.feel_runtime import _blocks, definitions
+from orgflow.backends.javascript.feel_runtime import _read_blocks, list_definitions
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.frontends.dmn.dmn_reader import read_dmn
@@ -27,7 +27,7 @@ from orgflow_ir.decisions.link import link
 from orgflow_ir.languages.feel.parser import parse_expression
 from orgflow_ir.program.feel.conversion_functions import text_of
 from orgflow_ir.program.feel.signatures import SIGNATURES
-from orgflow_ir.program.feel.values import Unsupported, imported
+from orgflow_ir.program.feel.values import Unsupported, import_value
 from orgflow_ir.program.structure_evaluation import evaluate
 
 
@@ -226,15 +226,15 @@ def test_no_text_of_a_source_becomes_code() -> None:
     }
 
 
-@pytest.mark.parametrize("name", sorted(definitions()))
+@pytest.mark.parametrize("name", sorted(list_definitions()))
 def test_each_definition_can_be_read_as_n8n_cuts_expressions(name: str) -> None:
-    body, _ = _blocks()[name]
+    body, _ = _read_blocks()[name]
     assert read_code(body).faults == ()
 
 
 def test_every_function_has_an_implementation() -> None:
     needed = {f"f_{s.implementation}" for signatures in SIGNATURES.values() for s in signatures}
-    assert needed <= definitions()
+    assert needed <= list_definitions()
 
 
 def test_what_is_not_translated_is_refused() -> None:
@@ -252,7 +252,7 @@ def test_a_number_that_json_does_not_have_is_an_error() -> None:
 
 def test_values_that_tests_use_are_the_same_everywhere() -> None:
     values = {name: evaluate(parse_expression(text)) for name, text in VALUES.items()}
-    assert imported({"a": [1, 2], "d e": "x"}) == values["b c"]
+    assert import_value({"a": [1, 2], "d e": "x"}) == values["b c"]
 
 
 @pytest.mark.parametrize("model", ["examples/order-to-cash/model.bpmn"])

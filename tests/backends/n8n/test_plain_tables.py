@@ -19,7 +19,7 @@ from seeds import seeds
 
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.link import DecisionModel, link
-from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.decisions.process_variables import link_process_decision
 from orgflow_ir.languages.feel.reading import read_feel
 from orgflow_ir.program.feel.boundary import to_json
 from orgflow_ir.program.feel.values import Unsupported
@@ -371,7 +371,7 @@ def test_dates_of_camunda_are_plain() -> None:
           <outputEntry><text>"in time"</text></outputEntry></rule>
       </decisionTable></decision></definitions>"""
     definitions = read_dmn(text.encode())
-    decision = linked("d.dmn", definitions, (), definitions.decisions[0])
+    decision = link_process_decision("d.dmn", definitions, (), definitions.decisions[0])
     code = plain_decision(decision.model, "Due", "decision")
     assert code is not None
     assert "due < moment" not in code  # moments are objects
@@ -414,7 +414,7 @@ def test_outputs_of_a_required_decision() -> None:
           <outputEntry><text>"water"</text></outputEntry></rule>
         </decisionTable></decision></definitions>"""
     definitions = read_dmn(text.encode())
-    decision = linked("d.dmn", definitions, (), definitions.decisions[1])
+    decision = link_process_decision("d.dmn", definitions, (), definitions.decisions[1])
     code = plain_decision(decision.model, "Wine", "decision")
     assert code is not None
     items = [{"season": season} for season in ("Summer", "Winter", None, 5)]
