@@ -327,6 +327,10 @@ class _Scope(Element):
     data_flows: tuple[DataFlow, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
 
+    def has_kind(self, kind: str) -> bool:
+        """Whether any of its nodes, without those of sub-processes, has this `kind`."""
+        return kind in map(_kind, self.nodes)
+
     def scopes(self) -> Iterator[Scope]:
         """This scope and all sub-processes in it, outermost first."""
         stack: list[Any] = [self]

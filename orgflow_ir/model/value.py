@@ -9,7 +9,8 @@ from outside. `orgflow_ir.model.codec` reads and writes values as JSON.
 from __future__ import annotations
 
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field
-from operator import itemgetter
+from itertools import compress, repeat
+from operator import is_not, itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, dataclass_transform
 
 from orgflow_ir.lazy_modules import LazyModule
@@ -132,6 +133,13 @@ class Value:
         """The fields that equality uses, in order: all except provenance."""
         names = self._names
         return dict(zip(names, map(self.__dict__.__getitem__, names), strict=True))
+
+    def stated(self) -> dict[str, Any]:
+        """The fields of `content` that are not `None`."""
+        names, values = self._names, type(self)._compared(self.__dict__)
+        if len(names) == 1:  # of one field, `itemgetter` gives the value alone
+            values = (values,)
+        return dict(compress(zip(names, values, strict=True), map(is_not, values, repeat(None))))
 
     def replace(self, **changes: Any) -> Self:
         """A copy with other fields, not validated. Raises `TypeError` for an unknown field."""

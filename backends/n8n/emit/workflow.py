@@ -72,7 +72,7 @@ def model_hash(model: Model) -> str:
 
 def _fields_of(value: Value) -> dict[str, Any]:
     """The fields that a value has, as in the text form of the IR, but for where it stands."""
-    return {k: v for k, v in value.content().items() if v is not None}
+    return value.stated()
 
 
 def build_workflow(plan: ScopePlan, digest: str, version: N8nVersion) -> CompiledScope:

@@ -128,10 +128,10 @@ def _read_graph(workflow: Mapping[str, Any]) -> _Graph:
     graph = _Graph()
     nodes = workflow.get("nodes")
     for index, raw in enumerate(nodes if isinstance(nodes, list) else ()):
-        if not isinstance(raw, Mapping) or not isinstance(raw.get("name"), str):
+        if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
             continue
         parameters = raw.get("parameters")
-        shown = parameters if isinstance(parameters, Mapping) else {}
+        shown = parameters if isinstance(parameters, dict) else {}
         short = short_type(raw)
         node = _Node(index, raw["name"], short, node_types.find_type(short), raw, shown)
         graph.nodes.append(node)
@@ -144,10 +144,10 @@ def _read_graph(workflow: Mapping[str, Any]) -> _Graph:
 
 def _read_wires(connections: Mapping[str, Any]) -> Iterator[_Wire]:
     for source, by_kind in connections.items():
-        outputs = by_kind.get("main") if isinstance(by_kind, Mapping) else None
+        outputs = by_kind.get("main") if isinstance(by_kind, dict) else None
         for output, ends in enumerate(outputs if isinstance(outputs, list) else ()):
             for place, end in enumerate(ends if isinstance(ends, list) else ()):
-                if not isinstance(end, Mapping):
+                if not isinstance(end, dict):
                     continue
                 target, index = end.get("node"), end.get("index")
                 if isinstance(target, str) and isinstance(index, int):

@@ -18,7 +18,7 @@ from orgflow.backends.n8n.plan.scopes import Together, WorkflowScope, scopes_of
 from orgflow.backends.n8n.plan.target_options import PEOPLE, PLACEHOLDER
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.model import Event, Gateway, Model, Process, SubProcess, Task
+from orgflow_ir.model import Event, Gateway, Model, Process, Task
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
@@ -89,8 +89,7 @@ def _has_addresses(plan: ScopePlan) -> bool:
 
 def _has_parts(plan: ScopePlan) -> bool:
     source = plan.ctx.source
-    nodes = (n for p in source.processes for n in p.nodes) if source is not None else ()
-    return any(isinstance(node, SubProcess) for node in nodes)
+    return source is not None and any(p.has_kind("sub-process") for p in source.processes)
 
 
 PLAN_PASSES: Final = (

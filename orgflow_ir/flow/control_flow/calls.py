@@ -18,7 +18,8 @@ _VARIABLE = r"(?a)=?\s*([A-Za-z_]\w*)|[$#]\{\s*([A-Za-z_]\w*)\s*\}"
 def calls_in(scope: Scope) -> Iterator[CallActivity]:
     """The calls in a process or sub-process, including nested sub-processes."""
     for inner in scope.scopes():
-        yield from (node for node in inner.nodes if isinstance(node, CallActivity))
+        if inner.has_kind("call-activity"):
+            yield from (node for node in inner.nodes if isinstance(node, CallActivity))
 
 
 def find_callee(call: CallActivity, model: Model) -> Process | None:
