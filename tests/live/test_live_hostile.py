@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -126,4 +125,4 @@ def _into_stop(request: RunRequest, name: str) -> RunRequest:
     stubs = {key: dict(stub) for key, stub in (request.stubs or {}).items()}
     visits = stubs[name]["visits"] or [{}]
     stubs[name]["visits"] = [dict.fromkeys(one, "none of them") for one in visits]
-    return replace(request, stubs=stubs)
+    return request._replace(stubs=stubs)

@@ -13,7 +13,6 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -65,7 +64,7 @@ class TwoPassRunner(LocalRunner):
         if page is None:
             return made
         (item,) = made.items or ()
-        return replace(made, items=[{"json": page.answers(item["json"])}])
+        return made._replace(items=[{"json": page.answers(item["json"])}])
 
     def play_requests(self, requests: Sequence[RunRequest]) -> Iterable[EngineRun]:
         """Of the first pass nothing is used but the requests."""
