@@ -171,9 +171,12 @@ def additions(folder: Path = TO_ADD) -> Iterator[Addition]:
 WHAT = {
     "backend": "a backend (Graphviz graphs of every construct; passes `check_backend`)",
     "construct": "a construct that n8n does not support today (conditional starts)",
+    "javascript-target": "a second JavaScript target (conditions and scripts as a module)",
+    "language": "a language of conditions (half of SpEL, for every target)",
     "lint-rule": "a lint rule for n8n workflows (credentials sent unencrypted)",
     "lowering": "a lowering (event-based gateways that wait for one event only)",
     "node-type": "a node type of n8n (Sort)",
+    "operation": "an operation (Python's `abs`, for every target)",
 }
 """What each patch adds."""
 
