@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import assert_never
 
 from orgflow.backends.javascript.expression_code import to_js
 from orgflow.backends.javascript.literals import js_string
@@ -466,6 +467,8 @@ class _Writer:
                 case Decide():
                     yield from self.decide(statement, known, indent)
                     known |= frozenset(statement.names) if statement.always else frozenset()
+                case _:
+                    assert_never(statement)
 
     def thrown(self, message: str, indent: str) -> Iterator[str]:
         """Lines that throw an error of the process. n8n drops what a Code node that throws has
