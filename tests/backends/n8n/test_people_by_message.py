@@ -222,7 +222,8 @@ def test_every_run_is_that_of_the_model(channel: str, version: str, engine: Loca
     found, _ = made(source, people=channel, inbox="a@b.example", version=version)
     report = replay_model(source, found, LocalRunner(engine), PassContext())
     assert [(r.verdict, r.divergence) for r in report.runs] == [("equal", None)] * 2
-    ctx = PassContext(target=N8N_TARGET, options={"people": channel, "version": version})
+    options = {"people": channel, "inbox": "a@b.example", "version": version}
+    ctx = PassContext(target=N8N_TARGET, options=options)
     workflow = found.compiled["p"].root.workflow
     assert verify_process(source, source.processes[0], workflow, ctx).verdict is Verdict.PROVED
 
