@@ -86,7 +86,10 @@ def find_syntax_fault(code: str) -> SyntaxFault | None:
     if not node.has_error:
         return None
     while not (node.is_missing or (node.is_error and not any(c.has_error for c in node.children))):
-        node = next(c for c in node.children if c.has_error or c.is_missing)
+        faulty = next((c for c in node.children if c.has_error or c.is_missing), None)
+        if faulty is None:
+            break
+        node = faulty
     line, _, rest = _text_of(node).partition("\n")
     row, column = node.start_point
     return SyntaxFault(row + 1, column + 1, line[:MOST_SHOWN] if line or not rest else "")
@@ -235,9 +238,12 @@ class _FormReader:
     def _call_form(self, node: SyntaxNode, depth: int) -> ProgramForm:
         """A call; one that names something by a literal text is what it names."""
         function, arguments = node.child_by_field_name("function"), node.children[-1]
-        if function is not None and function.type == "identifier" and arguments.type == "arguments":
-            (*given,) = (c for c in arguments.children if c.type not in _LEFT_OUT)
-            if len(given) == 1:
+        if function is not None and arguments.type == "template_string":
+            # A function before a template reads its characters as they are written.
+            return ("tagged", self.form_of(function, depth + 1), _text_of(arguments))
+        if function is not None and function.type == "identifier":
+            given = [c for c in arguments.children if c.type not in _LEFT_OUT]
+            if len(given) == 1 and given[0].type in ("string", "template_string"):
                 form = self.form_of(given[0], depth + 1)
                 if isinstance(form, tuple) and form[0] == "text":
                     name = self._name_of(_text_of(function), str(form[1]))

@@ -14,6 +14,9 @@ const plain = (node) => {
   if (Array.isArray(node)) return node.filter((part) => part?.type !== 'EmptyStatement').map(plain);
   if (node === null || typeof node !== 'object') return node;
   if (node instanceof RegExp) return String(node);
+  if (node.type === 'TaggedTemplateExpression')
+    return { type: node.type, tag: plain(node.tag), raw: node.quasi.quasis.map((q) => q.value.raw),
+      expressions: plain(node.quasi.expressions) };
   if (node.type === 'TemplateLiteral' && node.expressions.length === 0)
     return { type: 'Literal', value: node.quasis[0].value.cooked };
   const copy = {};

@@ -170,12 +170,14 @@ def _check_values(report: Report, node: Node) -> None:
         if not own or value in own:
             continue
         others = offered.get(value, [])
-        belongs = f"only version {', '.join(f'{v:g}' for v in others)} has" if others else "no"
+        belongs = "no version of the node has"
+        if others:
+            belongs = f"only version {', '.join(f'{v:g}' for v in others)} has"
         report.add(
             OtherVersionValue,
             node,
             f"`{node.name}` has the `{name}` `{value}`, which "
-            f"{belongs if others else 'no version of the node has'}: version {node.version:g} "
+            f"{belongs}: version {node.version:g} "
             "fails or does something else",
             f"write one of {', '.join(own)}"
             + (", or the version that the value belongs to" if others else ""),

@@ -72,6 +72,7 @@ OTHER = [
     ("x=>1", "async x=>1"),
     ("!a", "!!a"),
     ("'1'", "1"),
+    ("tag`\\n`", "tag`\n`"),
 ]
 
 
@@ -109,6 +110,11 @@ def test_a_call_that_names_something_is_what_it_names() -> None:
 def test_what_is_no_program_is_an_error(text: str) -> None:
     with pytest.raises(UnreadableProgram):
         read_program(text)
+
+
+def test_nested_calls_are_read_once() -> None:
+    """Reading each argument twice would take 2 to the power of 60 steps."""
+    read_program("f(" * 60 + "a" + ")" * 60)
 
 
 def test_deep_programs_are_an_error_with_their_limit() -> None:
