@@ -9,9 +9,8 @@ from collections.abc import Callable
 from orgflow.backends.javascript.expression_code import condition_js, to_js
 from orgflow.backends.javascript.operation_functions import fill_numbers, read_functions
 
-from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.program import methods, requirements
-from orgflow_ir.program.demands import Demand
+from orgflow_ir.program.demands import Demand, name_operand
 from orgflow_ir.program.evaluation_guards import Guards
 from orgflow_ir.program.syntax import (
     MOST_INT,
@@ -22,10 +21,8 @@ from orgflow_ir.program.syntax import (
     Operation,
     Path,
     Requirement,
-    Tree,
     Variable,
     kind_of,
-    variables,
 )
 
 _ONE_VALUE = "(v) => "
@@ -129,7 +126,7 @@ _KINDS: dict[Operation[Apply], str] = {
 def unfit_call_text(call: Call, label: str = "") -> str:
     """The message of a run that stops at a method that a value does not have."""
     receiver, *others = call.operands
-    name, kinds = _name_operand(receiver), _KINDS.get(call.operation, "not a text")
+    name, kinds = name_operand(receiver), _KINDS.get(call.operation, "not a text")
     reads = f", and “{label}” reads it as one" if label else ""
     if others and call.operation != methods.CONTAINS:
         kinds += ", or the argument of its method is not a text"
@@ -140,7 +137,7 @@ def unfit_call_text(call: Call, label: str = "") -> str:
 def unfit_text(demand: Demand, label: str = "") -> str:
     """The message of a run that stops at operands without the demanded type; `label` names the
     element that reads them."""
-    names = [_name_operand(operand) for operand in demand.operands]
+    names = [name_operand(operand) for operand in demand.operands]
     requirement = demand.requirement
     if requirement.operands == 2:
         shown = " and ".join(names)
@@ -151,14 +148,6 @@ def unfit_text(demand: Demand, label: str = "") -> str:
         reader = f", and “{label}” {requirement.use}" if label else ""
         text = f"{names[0]} {requirement.fault}{reader}."
     return text[0].upper() + text[1:]
-
-
-def _name_operand(tree: Tree) -> str:
-    """The name of an operand: a variable, or what is computed from variables."""
-    if isinstance(tree, Variable):
-        return f"“{'.'.join(tree.path)}”"
-    names = [f"“{'.'.join(path)}”" for path in dict.fromkeys(variables(tree))]
-    return f"a value computed from {join_listed(names)}" if names else "a constant"
 
 
 def print_guarded_test(guards: Guards, test: str, variable: Callable[[Path], str]) -> str:

@@ -173,7 +173,7 @@ class _FormReader:
         return ("pair", ("property", name), ("identifier", name))
 
     def _counting_loop(self, node: SyntaxNode, depth: int) -> ProgramForm:
-        """A `for` of three parts, each of which may be missing: its fields tell which are there."""
+        """A `for` of three parts, each of which may be missing; the fields name them."""
         fields = ("initializer", "condition", "increment", "body")
         parts = ((field, node.child_by_field_name(field)) for field in fields)
         forms = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import requirements
 from orgflow_ir.program.evaluation_guards import Guards, is_implied, right_guard, walk_guarded
@@ -17,6 +18,7 @@ from orgflow_ir.program.syntax import (
     Tree,
     Variable,
     kind_of,
+    variables,
 )
 
 
@@ -86,3 +88,11 @@ def _is_met(
         )
         for operand, kind in zip(operands, known, strict=True)
     )
+
+
+def name_operand(tree: Tree) -> str:
+    """The name of an operand: a variable, or what is computed from variables."""
+    if isinstance(tree, Variable):
+        return f"“{'.'.join(tree.path)}”"
+    names = [f"“{'.'.join(path)}”" for path in dict.fromkeys(variables(tree))]
+    return f"a value computed from {join_listed(names)}" if names else "a constant"

@@ -12,9 +12,8 @@ from orgflow.backends.asl.jsonata.expression_code import (
     print_value,
 )
 
-from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.program import requirements
-from orgflow_ir.program.demands import Demand
+from orgflow_ir.program.demands import Demand, name_operand
 from orgflow_ir.program.syntax import (
     MOST_INT,
     Arithmetic,
@@ -22,7 +21,6 @@ from orgflow_ir.program.syntax import (
     Requirement,
     Tree,
     Variable,
-    variables,
 )
 
 _TYPE = "$type($v)"
@@ -205,17 +203,9 @@ def print_check(demand: Demand, reader: Variables) -> str:
 
 def describe_fault(demand: Demand) -> str:
     """The message of an execution that stops at operands without the demanded type."""
-    shown = " and ".join(map(_name_operand, demand.operands))
+    shown = " and ".join(map(name_operand, demand.operands))
     text = f"{shown} {demand.requirement.fault}."
     return text[0].upper() + text[1:]
-
-
-def _name_operand(tree: Tree) -> str:
-    """The name of an operand: a variable, or what is computed from variables."""
-    if isinstance(tree, Variable):
-        return f"“{'.'.join(tree.path)}”"
-    names = [f"“{'.'.join(path)}”" for path in dict.fromkeys(variables(tree))]
-    return f"a value computed from {join_listed(names)}" if names else "a constant"
 
 
 def _check_table() -> None:

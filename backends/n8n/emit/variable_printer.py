@@ -77,8 +77,8 @@ class VariablePrinter:
 
     def print_answers(self, action: KeepAnswers) -> Printed:
         """The variables as the answers are, or as the node in the place of the form passes
-        them on, else as they were. Where nothing runs beside the form all else that was known is
-        passed on, too."""
+        them on, else as they were. If nothing runs beside the form, all other known variables are
+        passed on as well."""
         step = self.graph.nodes[action.step]
         names = action.names
         item = f"$({quote_node(step.name)}).first().json"

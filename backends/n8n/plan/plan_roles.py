@@ -1,7 +1,7 @@
 """The roles of the nodes of a plan: what they stand for in the model, decide, set and stop.
 
-A verifier compares an edited workflow with these. What only the edited workflow can say (which
-nodes are disabled, which no longer decide) is not here.
+A verifier compares an edited workflow with these. The verifier reads the rest from the edited
+workflow: which nodes are disabled, and which no longer decide.
 """
 
 from __future__ import annotations

@@ -344,7 +344,7 @@ class _Lowering:
         # 2. What escapes the body ends the scope around it.
         if escapes and not self.mute:
             net.arc(at, TERM)
-        # 3. A body that may wait for ever keeps its token, or lets only ghosts out.
+        # 3. A body that may wait forever keeps its token, or lets only ghosts out.
         wait = self._hold_token(node, at, cutting) if holds else -1
         if not completes and net.ghosts.issuperset(net.outs[at]):
             net.never.add(at)
@@ -384,7 +384,7 @@ class _Lowering:
         return at
 
     def _hold_token(self, node: ModelNode, at: int, cutting: list[int]) -> int:
-        """The node at which a token waits for ever."""
+        """The node at which a token waits forever."""
         net = self.net
         wait = net.node("X", node.id)
         net.arc(at, wait)
