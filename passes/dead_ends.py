@@ -90,7 +90,7 @@ def _interrupts_node(event: ModelNode, node: ModelNode) -> bool:
 
 def has_end(scope: Scope) -> bool:
     """Whether a scope has an end event."""
-    return any(isinstance(n, Event) and n.position == "end" for n in scope.nodes)
+    return any(n.position == "end" for n in scope.nodes if isinstance(n, Event))
 
 
 def needs_way_out(node: ModelNode) -> bool:

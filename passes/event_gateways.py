@@ -155,7 +155,7 @@ def _check_events(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> Non
             help="use message events or receive tasks for both",
         )
     for task in tasks:
-        if any(isinstance(n, Event) and n.attached_to == task.id for n in graph.nodes.values()):
+        if any(n.attached_to == task.id for n in graph.nodes.values() if isinstance(n, Event)):
             ctx.emit(
                 MixedEventGateway,
                 f"{ctx.name(task)}, which follows {ctx.name(gateway)}, has a boundary event",

@@ -199,7 +199,7 @@ def waits_in_vain(node: ModelNode, scope: Scope) -> bool:
 def never_begun(scope: Scope) -> bool:
     """Whether a scope is an event sub-process without a start event."""
     return _is_flavour(scope, "event") and not any(
-        isinstance(n, Event) and n.position == "start" for n in scope.nodes
+        n.position == "start" for n in scope.nodes if isinstance(n, Event)
     )
 
 

@@ -267,6 +267,6 @@ def _is_interrupting(node: ModelNode) -> bool:
         isinstance(node, SubProcess)
         and node.flavour == "event"
         and any(
-            isinstance(n, Event) and n.position == "start" and n.interrupting for n in node.nodes
+            n.position == "start" and n.interrupting for n in node.nodes if isinstance(n, Event)
         )
     )

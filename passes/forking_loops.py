@@ -31,11 +31,12 @@ def endless_forks(graph: ControlFlow) -> tuple[tuple[str, frozenset[str]], ...]:
     (which may stop them), or in a scope that an end event can end as a whole are left to the other
     analyses.
     """
-    if not any(len(arcs) > 1 and _takes_all(graph.nodes[n]) for n, arcs in graph.out.items()):
+    if not any(_takes_all(graph.nodes[n]) for n, arcs in graph.out.items() if len(arcs) > 1):
         return ()  # as in most scopes: nothing forks
     if any(
-        isinstance(n, Event) and n.position == "end" and n.trigger in _ENDING
+        n.position == "end" and n.trigger in _ENDING
         for n in graph.scope.nodes
+        if isinstance(n, Event)
     ):
         return ()
     members: dict[int, list[str]] = {}

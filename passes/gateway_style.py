@@ -159,7 +159,7 @@ def _bypass_fix(
         out.target
     ):
         return None
-    if any(isinstance(n, Event) and n.attached_to == gateway.id for n in scope.nodes):
+    if any(n.attached_to == gateway.id for n in scope.nodes if isinstance(n, Event)):
         return None
     return Fix(
         title=f"remove {ctx.name(gateway)}",

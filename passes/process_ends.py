@@ -162,7 +162,7 @@ def _check_scope(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
     reached = ctx.analysis(Wiring, scope).live
     started = ctx.analysis(Wiring, scope).has_starts
-    ended = any(isinstance(n, Event) and n.position == "end" for n in scope.nodes)
+    ended = any(n.position == "end" for n in scope.nodes if isinstance(n, Event))
     if not started and reached and (ended or isinstance(scope, Process)) and not never_begun(scope):
         first = [n for n in scope.nodes if n.id in reached and not graph.into[n.id]]
         _report_missing_start(scope, first, ended, ctx)

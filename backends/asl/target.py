@@ -44,7 +44,7 @@ def unstructured_parallel(model: Model, ctx: PassContext) -> Iterator[ConstructU
     rewritten = {u.scope.id for u in mixed_gateways(model, ctx) if u.scope is not None}
     rewritten |= {u.scope.id for u in conditional_splits(model, ctx) if u.scope is not None}
     for scope in model.scopes():
-        complex_ = any(isinstance(n, Gateway) and n.gateway_kind == "complex" for n in scope.nodes)
+        complex_ = any(n.gateway_kind == "complex" for n in scope.nodes if isinstance(n, Gateway))
         if scope.id in rewritten or complex_ or not scope.nodes:
             continue
         graph = ctx.analysis(ControlFlow, scope)

@@ -104,7 +104,7 @@ def _is_raced(event: Event, scope: ScopeGraph) -> bool:
     """Whether an event-based gateway waits for an event, which then has no answer of its own."""
     sources = [flow.source for flow in scope.graph.flows_in(event.id)]
     gateways = (scope.graph.nodes[source] for source in sources)
-    return any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in gateways)
+    return any(n.gateway_kind == "event" for n in gateways if isinstance(n, Gateway))
 
 
 def _with_shown(

@@ -1184,7 +1184,7 @@ def _is_odd(name: str) -> bool:
 
 
 def _reads_name(tree: Tree, name: str) -> bool:
-    return any(isinstance(p, Variable) and p.name == name for p in parts(tree))
+    return any(p.name == name for p in parts(tree) if isinstance(p, Variable))
 
 
 def _only_called(tree: Tree, name: str) -> bool:

@@ -128,7 +128,7 @@ class Printer:
         return f"atLiteral({js_string(tree.text)})"
 
     def loop(self, tree: For) -> str:
-        partial = any(isinstance(p, Variable) and p.name == "partial" for p in parts(tree.body))
+        partial = any(p.name == "partial" for p in parts(tree.body) if isinstance(p, Variable))
         loop = "loop" if partial else "loopFast"
         return f"{loop}({self.iterations(tree.iterators)}, s, {self.later(tree.body)})"
 

@@ -24,8 +24,9 @@ def is_teams(data: Any) -> bool:
         return True
     entries = _list_entries(data)
     return any(
-        isinstance(e, dict) and "createdDateTime" in e and ("body" in e or "from" in e)
+        "createdDateTime" in e and ("body" in e or "from" in e)
         for e in entries[:20]
+        if isinstance(e, dict)
     )
 
 

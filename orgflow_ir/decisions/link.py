@@ -699,7 +699,7 @@ _N = TypeVar("_N", bound=Node)
 
 def _with_input(tests: UnaryTests, name: str) -> UnaryTests:
     """Tests with `?` for a name of the input."""
-    if not any(isinstance(part, Variable) and part.name == name for part in parts(tests)):
+    if not any(part.name == name for part in parts(tests) if isinstance(part, Variable)):
         return tests
     return _rename_node(tests, name)
 

@@ -72,7 +72,7 @@ class JavaParser(EqualsParser):
         for node in nodes(tree):
             if isinstance(node, Arithmetic) and node.operator == "/":
                 sides = (node.left, node.right)
-                if not any(isinstance(s, Constant) and isinstance(s.value, float) for s in sides):
+                if not any(isinstance(s.value, float) for s in sides if isinstance(s, Constant)):
                     raise ConditionError("whether `/` gives a fraction depends on types")
         return tree
 

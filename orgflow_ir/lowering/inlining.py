@@ -362,10 +362,9 @@ def _is_undoing(node: Node) -> bool:
 def _has_join(graph: ControlFlow) -> bool:
     """Whether anything in a scope waits for several tokens."""
     return any(
-        isinstance(n, Gateway)
-        and n.gateway_kind in _WAITING_JOINS
-        and len(graph.flows_in(n.id)) > 1
+        n.gateway_kind in _WAITING_JOINS and len(graph.flows_in(n.id)) > 1
         for n in graph.nodes.values()
+        if isinstance(n, Gateway)
     )
 
 

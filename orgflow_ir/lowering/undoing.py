@@ -185,7 +185,7 @@ def _unusual_handlers(plan: Plan, ctx: PassContext) -> Iterator[str]:
         users[handler.id] = activity
         if graph.flows_in(handler.id) or graph.flows_out(handler.id):
             yield f"flows lead to {ctx.name(handler)} or out of it"
-        if any(isinstance(n, Event) and n.attached_to == handler.id for n in scope.nodes):
+        if any(n.attached_to == handler.id for n in scope.nodes if isinstance(n, Event)):
             yield f"{ctx.name(handler)} has boundary events"
         if isinstance(handler, SubProcess) and any(map(_undoes_work, _nodes_inside(handler))):
             yield f"{ctx.name(handler)} undoes something itself"

@@ -55,9 +55,7 @@ def find_obstacle(
         return "the ad-hoc sub-process around it determines when it begins"
     if not graph.flows_in(node.id):
         return "no flow leads to it"
-    if any(
-        isinstance(n, Event) and n.attached_to == node.id and _is_undone(n) for n in scope.nodes
-    ):
+    if any(n.attached_to == node.id and _is_undone(n) for n in scope.nodes if isinstance(n, Event)):
         return "it is compensated as often as it was done, which is not counted"
     if isinstance(node, SubProcess) and any(_is_undone(n) for s in node.scopes() for n in s.nodes):
         return "work in it is compensated in each iteration"

@@ -182,10 +182,10 @@ def list_terms(tree: Comparison) -> tuple[_Term, ...] | None:
 def _adds_variables(tree: Comparison) -> bool:
     sides = (tree.left, tree.right)
     return any(
-        isinstance(side, Arithmetic)
-        and side.operator == "+"
+        side.operator == "+"
         and not any(isinstance(part, Constant) for part in (side.left, side.right))
         for side in sides
+        if isinstance(side, Arithmetic)
     )
 
 

@@ -202,7 +202,7 @@ def _needs_feel(tree: Tree, negated: bool = False) -> bool:
 def _needs_feel_comparison(tree: Comparison, negated: bool) -> bool:
     left, right = sides = tree.operands
     operator = tree.operator
-    if any(isinstance(s, Constant) and _is_out_of_order(s.value, operator) for s in sides):
+    if any(_is_out_of_order(s.value, operator) for s in sides if isinstance(s, Constant)):
         return True
     if isinstance(left, Arithmetic) or isinstance(right, Arithmetic):
         return _find_exact(tree, negated) is None
@@ -237,7 +237,7 @@ def _is_operand(side: Tree, other: Tree, operator: str) -> bool:
 def _find_exact(tree: Comparison, negated: bool = False) -> Comparison | None:
     """A comparison with arithmetic that targets decide as the decimal numbers of FEEL do; `None` if
     there is none."""
-    if any(isinstance(v, Variable) and _needs_feel(v) for v in nodes(tree)):
+    if any(_needs_feel(v) for v in nodes(tree) if isinstance(v, Variable)):
         return None
     exact = exact_comparison(tree)
     opposite = FEEL.comparison[OPPOSITE[tree.operator]](*tree.operands, span=tree.span)

@@ -279,7 +279,7 @@ def _as_number(tree: Tree) -> Tree:
 def _may_be_text(left: Tree, right: Tree) -> bool:
     """Whether one of two values may be a text that is a number, and none is another text."""
     sides = (left, right)
-    if any(isinstance(side, Constant) and isinstance(side.value, str) for side in sides):
+    if any(isinstance(side.value, str) for side in sides if isinstance(side, Constant)):
         return False
     if all(known_js_type(side) == "number" for side in sides):
         return False

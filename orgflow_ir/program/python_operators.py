@@ -106,7 +106,7 @@ class PythonRules(JavaRules):
         if sign in ("/", "%") and not isinstance(right, Constant):
             yield requirements.DIVISOR, (right,)
         fraction = any(
-            isinstance(side, Constant) and isinstance(side.value, float) for side in tree.operands
+            isinstance(side.value, float) for side in tree.operands if isinstance(side, Constant)
         )
         if sign == "/" and not fraction:
             yield requirements.QUOTIENT, (left, right)

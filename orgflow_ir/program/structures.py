@@ -266,4 +266,4 @@ def parts(root: Part) -> Iterator[Part]:
 
 def reads_input(root: Part) -> bool:
     """Whether a unary test refers to its input, `?`."""
-    return any(isinstance(part, Variable) and part.name == "?" for part in parts(root))
+    return any(part.name == "?" for part in parts(root) if isinstance(part, Variable))

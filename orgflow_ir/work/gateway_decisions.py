@@ -9,7 +9,7 @@ step is inserted right before the gateway, which meets them by construction.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
@@ -71,10 +71,9 @@ class Branch(NamedTuple):
     tree: Tree | None = None
 
     @property
-    def variables(self) -> Iterator[Path]:
+    def variables(self) -> Iterable[Path]:
         """Paths of the variables that a coded condition reads, in its order."""
-        if self.tree is not None:
-            yield from variables(self.tree)
+        return () if self.tree is None else variables(self.tree)
 
 
 class UnreadCondition(NamedTuple):
@@ -310,12 +309,13 @@ def _is_multiplied(setter: str, gateway: str, graph: ControlFlow) -> bool:
             if arc.source not in region and arc.source in graph.reachable:
                 region.add(arc.source)
                 stack.append(arc.source)
-    return any(
-        node != gateway
-        and not _is_exclusive(node, graph)
-        and sum(1 for arc in graph.out[node] if arc.target in region and arc.target != last) > 1
-        for node in region
-    )
+    for node in region:
+        arcs = graph.out[node]
+        if len(arcs) > 1 and node != gateway and not _is_exclusive(node, graph):
+            inside = [arc for arc in arcs if arc.target in region and arc.target != last]
+            if len(inside) > 1:
+                return True
+    return False
 
 
 def _is_join(node: str, graph: ControlFlow) -> bool:

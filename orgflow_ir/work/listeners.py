@@ -380,7 +380,7 @@ def _of_process(process: Process, listener: Listener, graph: ControlFlow) -> str
         and not (isinstance(n, Gateway) and n.gateway_kind in ("exclusive", "event"))
         for n in nodes
     )
-    several = several or any(isinstance(n, Event) and not n.interrupting for n in nodes)
+    several = several or any(not n.interrupting for n in nodes if isinstance(n, Event))
     return "several branches may be active when the process ends" if several else ""
 
 
@@ -398,7 +398,7 @@ def _of_event(event: Event, listener: Listener, graph: ControlFlow) -> str:
             return "" if plain else "it is called when the event has occurred"
         case "catch" if listener.event == "start":
             into = (graph.nodes[f.source] for f in graph.flows_in(event.id))
-            waits = any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in into)
+            waits = any(n.gateway_kind == "event" for n in into if isinstance(n, Gateway))
             return "the event-based gateway before it waits for the event" if waits else ""
         case _:
             return "it comes before the output mapping of the event" if mapped else ""
@@ -437,7 +437,7 @@ def _of_work(node: Task | Event, listener: Listener, scope: Scope, graph: Contro
         if isinstance(node, Task) and node.instantiate:
             return "the task starts the process"
         into = (graph.nodes[f.source] for f in graph.flows_in(node.id))
-        if any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in into):
+        if any(n.gateway_kind == "event" for n in into if isinstance(n, Gateway)):
             return "the event-based gateway before it waits for the message"
         if node.binding.inputs and listener.engine != _OUTERMOST:
             return f"it comes after the input mapping of the {kind}"
@@ -476,8 +476,9 @@ def only_at_the_end(element: Element, scope: Scope) -> Iterator[Listener]:
     """Code that the work of a task executes at its end, which the engine also calls when an event
     interrupts the task."""
     if isinstance(element, Task) and any(
-        isinstance(n, Event) and n.attached_to == element.id and n.trigger != "compensation"
+        n.attached_to == element.id and n.trigger != "compensation"
         for n in scope.nodes
+        if isinstance(n, Event)
     ):
         yield from (
             listener

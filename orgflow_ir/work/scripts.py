@@ -328,7 +328,7 @@ class _Reader:
     def script(self) -> Script:
         read = self.block(end=None)
         if any(
-            isinstance(statement, _If) and _has_return(statement) for statement in read
+            _has_return(statement) for statement in read if isinstance(statement, _If)
         ) or _has_value(read):
             name = _RESULT
             while name in self.code:
@@ -957,7 +957,7 @@ def _is_whole_double(value: Tree, *, certain: bool) -> Tree:
     number = STRICT["=="](Call(methods.TYPE, (value,)), Constant("number"))
     zero = STRICT["=="](rest, Constant(0))
     whole = LOOSE.logic["and"](number, zero)
-    if certain or any(isinstance(leaf, Constant) and type(leaf.value) is float for leaf in leaves):
+    if certain or any(type(leaf.value) is float for leaf in leaves if isinstance(leaf, Constant)):
         return whole
     fractions: list[Tree] = []
     for leaf in dict.fromkeys(leaf for leaf in leaves if not isinstance(leaf, Constant)):

@@ -58,7 +58,7 @@ def is_visible(entry: Property, place: Place, key: str = "displayOptions") -> bo
         return True
     for name, wanted in (options.get("show") or {}).items():
         values = place.read(name)
-        if values is not None and any(isinstance(v, str) and v.startswith("=") for v in values):
+        if values is not None and any(v.startswith("=") for v in values if isinstance(v, str)):
             return True  # only a run says what it is
         if not _meets_condition(wanted, values or []):
             return False

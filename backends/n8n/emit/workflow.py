@@ -37,7 +37,7 @@ from orgflow.backends.n8n.plan.actions import (
     Placeholder,
     SetDecision,
 )
-from orgflow.backends.n8n.plan.graph import NodeKey, PlanGraph, PlanNode, Port, most_ports
+from orgflow.backends.n8n.plan.graph import NodeKey, PlanNode, Port, most_ports
 from orgflow.backends.n8n.plan.names import literal, plain, quoted
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.scopes import MOST_NAME
@@ -64,15 +64,10 @@ _KEEP = "Keep this note: orgflow reads it when it updates this workflow."
 
 def model_hash(model: Model) -> str:
     """12 hex digits that depend on the content of the model, not on its order in a file."""
-    fields = _fields_of(model)
+    fields = model.stated()  # as in the text form of the IR, but for where values stand
     fields.pop("diagram", None)
-    text = json.dumps(fields, default=_fields_of, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(fields, default=Value.stated, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _fields_of(value: Value) -> dict[str, Any]:
-    """The fields that a value has, as in the text form of the IR, but for where it stands."""
-    return value.stated()
 
 
 def build_workflow(plan: ScopePlan, digest: str, version: N8nVersion) -> CompiledScope:
@@ -132,9 +127,8 @@ def _place_nodes(
         return drawn.positions, drawn.lanes
     triggers = [k for k, n in workflow_graph.nodes.items() if n.role == "trigger"]
     rest = [k for k, n in workflow_graph.nodes.items() if n.role != "trigger"]
-    wires = sorted(
-        workflow_graph.wires, key=lambda w: (_is_stop(w[1], workflow_graph), w[0].number)
-    )
+    stops = {k for k, n in workflow_graph.nodes.items() if n.role == "stop"}
+    wires = sorted(workflow_graph.wires, key=lambda w: (w[1].node in stops, w[0].number))
     choices = [g for g, d in plan.decisions.items() if not d.several]
     late = {key for key, node in workflow_graph.nodes.items() if node.role == "data"}
     cells = assign_cells(
@@ -153,10 +147,6 @@ def _place_nodes(
         positions[k] = (x, y - find_lift(count))
     edges = {n: (a * ROW - _ABOVE, (b + 1) * ROW - _ABOVE) for n, (a, b) in bands.items()}
     return positions, edges
-
-
-def _is_stop(target: Port, workflow_graph: PlanGraph) -> bool:
-    return workflow_graph.nodes[target.node].role == "stop"
 
 
 # -- nodes and wires -------------------------------------------------------------------------------

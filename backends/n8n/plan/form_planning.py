@@ -89,8 +89,9 @@ def _list_read_by_work(plan: ScopePlan, start: str, ctx: PassContext) -> tuple[A
     event, nodes = plan.graph.nodes[start], plan.graph.nodes.values()
     defined = isinstance(event, Event) and isinstance(event.binding, Form) and event.binding.fields
     works = any(
-        isinstance(node, Task) and not (node.binding is None or isinstance(node.binding, Form))
+        not (node.binding is None or isinstance(node.binding, Form))
         for node in nodes
+        if isinstance(node, Task)
     )
     starter = {text for key, text in event.extra if key.endswith("}initiator")} if defined else ()
     if not works or (defined and not starter):

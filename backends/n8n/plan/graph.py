@@ -148,6 +148,16 @@ class Wires(MutableMapping[Wire, str | None]):
     def __contains__(self, wire: object) -> bool:
         return wire in self._flows
 
+    def add_new(self, wire: Wire, flow: str | None) -> bool:
+        """Add a connection. Returns whether it was not there, else changes nothing."""
+        if wire in self._flows:
+            return False
+        if self._index is not None:
+            self[wire] = flow
+        else:
+            self._flows[wire] = flow
+        return True
+
     def items(self) -> ItemsView[Wire, str | None]:
         """See `Mapping`."""
         return self._flows.items()
@@ -205,16 +215,16 @@ class PlanGraph:
     def connect(self, source: Port, target: Port, flow: str | None = None) -> None:
         """A connection, with its flow if it has one. n8n would treat a second one between the same
         ports as one token, whereas the model has two, so it goes through a separate node."""
-        if (source, target) in self.wires:
-            number = sum(1 for n in self.nodes.values() if n.role == "pass")
-            owner = self.nodes[target.node]
-            extra = self.add(
-                HelperKey(owner.key, "pass", number),
-                f"Second way to {owner.name}",
-                PassOn(),
-                element=owner.element,
-                role="pass",
-            )
-            self.wires[(source, Port(extra.key))] = flow
-            source = Port(extra.key)
-        self.wires[(source, target)] = flow
+        if self.wires.add_new((source, target), flow):
+            return
+        number = sum(1 for n in self.nodes.values() if n.role == "pass")
+        owner = self.nodes[target.node]
+        extra = self.add(
+            HelperKey(owner.key, "pass", number),
+            f"Second way to {owner.name}",
+            PassOn(),
+            element=owner.element,
+            role="pass",
+        )
+        self.wires[(source, Port(extra.key))] = flow
+        self.wires[(Port(extra.key), target)] = flow

@@ -47,17 +47,17 @@ class PlanPass(NamedTuple):
 def _may_wait(plan: ScopePlan) -> bool:
     with_forms = plan.ctx.options.get(PEOPLE) != PLACEHOLDER
     kinds = ("user", "manual", "receive") if with_forms else ("receive",)
-    return any(isinstance(n, Task) and n.task_type in kinds for n in plan.scope.body.nodes)
+    return any(n.task_type in kinds for n in plan.scope.body.nodes if isinstance(n, Task))
 
 
 def _has_boundary_event(plan: ScopePlan) -> bool:
-    return any(isinstance(n, Event) and n.position == "boundary" for n in plan.scope.body.nodes)
+    return any(n.position == "boundary" for n in plan.scope.body.nodes if isinstance(n, Event))
 
 
 def _calls_workflows(plan: ScopePlan) -> bool:
     """Whether it calls workflows that result from the model."""
     nodes = plan.workflow_graph.nodes.values()
-    return any(isinstance(n.action, Call) and n.action.named is None for n in nodes)
+    return any(n.action.named is None for n in nodes if isinstance(n.action, Call))
 
 
 def _is_called(plan: ScopePlan) -> bool:
@@ -214,7 +214,7 @@ def needed_passes(plan: ScopePlan) -> Iterator[PlanPass]:
 
 
 def _inclusive_joins(scope: Scope, graph: ControlFlow, ctx: PassContext) -> Mapping[str, Any]:
-    if not any(isinstance(n, Gateway) and n.gateway_kind == "inclusive" for n in scope.nodes):
+    if not any(n.gateway_kind == "inclusive" for n in scope.nodes if isinstance(n, Gateway)):
         return {}
     joins: Mapping[str, Any] = load_function("inclusive_joins.inclusive_joins")(scope, graph, ctx)
     return joins

@@ -31,7 +31,7 @@ def plan_implicit_start(plan: ScopePlan) -> None:
     """BPMN 2.0.2, 10.5.2: without a start event all elements without incoming flows start at
     once. The flows
     there are connected when every node has its ports."""
-    if any(isinstance(n, Event) and n.position == "start" for n in plan.scope.body.nodes):
+    if any(n.position == "start" for n in plan.scope.body.nodes if isinstance(n, Event)):
         return
     start = start_key(plan.scope.body)
     action = _plan_plain_start(start, plan)
@@ -109,12 +109,13 @@ def starts_by_page(plan: ScopePlan) -> bool:
         return False
     called = called_from(scope.process, scope.model)
     nodes = (node for process in called for node in process.nodes)
-    return any(isinstance(n, Task) and n.task_type in ("user", "manual") for n in nodes)
+    return any(n.task_type in ("user", "manual") for n in nodes if isinstance(n, Task))
 
 
 def _has_start_form(plan: ScopePlan) -> bool:
     """Whether the model defines a form by which the process starts."""
     return any(
-        isinstance(n, Event) and isinstance(n.binding, Form) and n.binding.fields
+        isinstance(n.binding, Form) and n.binding.fields
         for n in plan.scope.body.nodes
+        if isinstance(n, Event)
     )

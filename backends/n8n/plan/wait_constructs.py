@@ -71,10 +71,10 @@ def _find_parallel(analysis: ModelConcurrency, ctx: PassContext) -> Iterator[Con
     source = ctx.source
     for scope in analysis.model.scopes():
         for node in scope.nodes:
-            if waits_for_event(node):
-                if analysis.split_around(node.id) is not None:
+            if isinstance(node, Event):
+                if waits_for_event(node) and analysis.split_around(node.id) is not None:
                     yield ConstructUse(PARALLEL, node, scope)
-            elif is_done_by_a_person(node) or is_awaited(node):
+            elif isinstance(node, Task) and (is_done_by_a_person(node) or is_awaited(node)):
                 # Loops of the source are flows by now; their instances were begun at once.
                 repeated = source is not None and not concurrency_of(
                     source, ctx

@@ -271,8 +271,7 @@ def _runs_beside(node: Node) -> bool:
         isinstance(node, SubProcess)
         and node.flavour == "event"
         and any(
-            isinstance(n, Event) and n.position == "start" and not n.interrupting
-            for n in node.nodes
+            n.position == "start" and not n.interrupting for n in node.nodes if isinstance(n, Event)
         )
     )
 

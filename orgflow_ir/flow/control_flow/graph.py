@@ -7,7 +7,7 @@ linear, so a process of 10,000 nodes needs no special treatment.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -38,34 +38,27 @@ class ControlFlow:
         self.nodes: dict[str, ModelNode] = {n.id: n for n in scope.nodes}
         self.out: dict[str, list[Arc]] = {n: [] for n in self.nodes}
         self.into: dict[str, list[Arc]] = {n: [] for n in self.nodes}
+        leaving: dict[str, list[Flow]] = {n: [] for n in self.nodes}
+        arriving: dict[str, list[Flow]] = {n: [] for n in self.nodes}
+        self.flows_out = leaving.__getitem__
+        """Outgoing sequence flows of a node in model order; do not modify the list."""
+        self.flows_in = arriving.__getitem__
+        """Incoming sequence flows of a node in model order; do not modify the list."""
         for flow in scope.flows:
-            if flow.source in self.nodes and flow.target in self.nodes:
-                self._add_arc(Arc(flow.source, flow.target, flow))
+            source, target = flow.source, flow.target
+            if source in leaving and target in leaving:
+                arc = Arc(source, target, flow)
+                self.out[source].append(arc)
+                self.into[target].append(arc)
+                leaving[source].append(flow)
+                arriving[target].append(flow)
         for node in scope.nodes:
-            if isinstance(node, Event) and node.attached_to in self.nodes:
-                self._add_arc(Arc(node.attached_to, node.id))
+            if isinstance(node, Event) and node.attached_to in leaving:
+                arc = Arc(node.attached_to, node.id)
+                self.out[node.attached_to].append(arc)
+                self.into[node.id].append(arc)
         self.setters: dict[str, tuple[str, ...]] = {}
         """What `orgflow_ir.work.gateway_decisions.setters` found, by gateway."""
-
-    def _add_arc(self, arc: Arc) -> None:
-        self.out[arc.source].append(arc)
-        self.into[arc.target].append(arc)
-
-    def flows_out(self, node: str) -> list[Flow]:
-        """Outgoing sequence flows in model order; do not modify the list."""
-        return self._flows_out[node]
-
-    def flows_in(self, node: str) -> list[Flow]:
-        """Incoming sequence flows in model order; do not modify the list."""
-        return self._flows_in[node]
-
-    @cached_property
-    def _flows_out(self) -> dict[str, list[Flow]]:
-        return {n: [a.flow for a in arcs if a.flow is not None] for n, arcs in self.out.items()}
-
-    @cached_property
-    def _flows_in(self) -> dict[str, list[Flow]]:
-        return {n: [a.flow for a in arcs if a.flow is not None] for n, arcs in self.into.items()}
 
     @cached_property
     def successors(self) -> dict[str, list[str]]:
@@ -116,12 +109,13 @@ class ControlFlow:
         """Immediate dominator of every reachable node from the virtual `ENTRY`."""
         return immediate_dominators(ENTRY, {**self.successors, ENTRY: list(self.entries)})
 
-    def dominators_of(self, node: str) -> Iterable[str]:
+    def dominators_of(self, node: str) -> Iterator[str]:
         """Strict dominators of `node`, nearest first, without `ENTRY`."""
-        current = self.dominator.get(node, ENTRY)
+        dominator = self.dominator
+        current = dominator.get(node, ENTRY)
         while current != ENTRY:
             yield current
-            current = self.dominator.get(current, ENTRY)
+            current = dominator.get(current, ENTRY)
 
 
 def _is_cut_off(node: ModelNode) -> bool:

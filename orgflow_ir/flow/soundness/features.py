@@ -23,11 +23,11 @@ def has_shut_flow(scope: Scope, bodies: Mapping[str, Body]) -> bool:
     if any(b.holds or not b.completes for b in bodies.values()):
         return True
     return any(
-        isinstance(n, Event)
-        and (body := bodies.get(n.attached_to or "")) is not None
+        (body := bodies.get(n.attached_to or "")) is not None
         and body.fires is not None
         and n.id not in body.fires
         for n in scope.nodes
+        if isinstance(n, Event)
     )
 
 

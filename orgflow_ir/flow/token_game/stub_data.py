@@ -243,7 +243,7 @@ def _add_collections(demands: Sequence[tuple[Tree, bool]], candidates: dict[str,
         several += [{name: value} for value in single] + [[{name: value}] for value in single]
     most = max((v for v in single if isinstance(v, int)), default=0)
     several += [[OTHERWISE] * length for length in range(2, min(most, 5) + 2)]
-    if any(isinstance(v, str) and _DATE.match(v) for v in single):
+    if any(_DATE.match(v) for v in single if isinstance(v, str)):
         several += ["1900-01-01", "2999-12-31"]
     for value in (*several, None):
         candidates.setdefault(repr(value), value)

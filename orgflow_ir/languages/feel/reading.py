@@ -191,7 +191,7 @@ def without_extensions(tree: _N) -> _N:
     """The same expression or tests without the functions that only Camunda has."""
     called = (p.function for p in parts(tree) if isinstance(p, FunctionCall))  # type: ignore[arg-type]  # every node is a part
     if not any(
-        isinstance(function, Variable) and function.name in EXTENSIONS for function in called
+        function.name in EXTENSIONS for function in called if isinstance(function, Variable)
     ):
         return tree
     return cast("_N", _rewrite_extensions(tree))
