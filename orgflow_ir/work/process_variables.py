@@ -12,11 +12,12 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable, united_ahead
 from orgflow_ir.flow.nets.region_tree import Region
 from orgflow_ir.flow.nets.regions import ScopeReduction
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
     CallActivity,
     Element,
@@ -33,13 +34,17 @@ from orgflow_ir.model.bindings import Form, Http, Script, Worker, is_listener
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.scope_mappings import has_mappings, scope_mappings
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.program.evaluation_guards import null_tested
 from orgflow_ir.program.syntax import (
     ConditionError,
     Path,
     variables,
 )
 from orgflow_ir.work.gateway_decisions import Decision
+
+if TYPE_CHECKING:
+    from orgflow_ir.program import evaluation_guards
+else:  # for coded conditions alone
+    evaluation_guards = LazyModule("orgflow_ir.program.evaluation_guards")
 
 ReadBy = Literal["condition", "mapping", "collection"]
 SetBy = Literal["form", "mapping", "script", "result", "payload", "unknown"]
@@ -104,7 +109,10 @@ class Variables:
         """Every reader: conditions first, then tasks, in the model's order."""
         reads: list[Read] = []
         for gateway, decision in self.decisions.items():
-            tested = null_tested(b.tree for b in decision.branches if b.tree is not None)
+            if not decision.coded:
+                continue
+            trees = (b.tree for b in decision.branches if b.tree is not None)
+            tested = evaluation_guards.null_tested(trees)
             reads += [Read(gateway, p, "condition", p in tested) for p in decision.coded]
         for node in self.graph.scope.nodes:
             if isinstance(node, Task | CallActivity | Event) and node.binding is not None:

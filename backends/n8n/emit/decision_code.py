@@ -5,16 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.javascript.expression_code import condition_js
 from orgflow.backends.javascript.literals import js_string
-from orgflow.backends.javascript.operand_checks import (
-    print_guarded_test,
-    print_unfit_test,
-    rejects_undefined,
-    unfit_call,
-    unfit_call_text,
-    unfit_text,
-)
 from orgflow.backends.n8n.emit.printed import Printed
 from orgflow.backends.n8n.node_types import if_, switch
 from orgflow.backends.n8n.node_types.conditions import equals_condition, is_true, make_expression
@@ -32,14 +23,21 @@ from orgflow.backends.n8n.plan.names import plain
 from orgflow.backends.n8n.plan.references import read_field
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.element_names import join_listed
-from orgflow_ir.program.substitution import with_types
 from orgflow_ir.program.syntax import Path, Variable
 from orgflow_ir.work.gateway_decisions import Branch, Decision
 from orgflow_ir.work.process_variables import Read
 
 if TYPE_CHECKING:
+    from orgflow.backends.javascript import expression_code, operand_checks
+
+    from orgflow_ir.program import substitution
     from orgflow_ir.program.demands import Demand
+else:  # for coded conditions alone
+    expression_code = LazyModule("orgflow.backends.javascript.expression_code")
+    operand_checks = LazyModule("orgflow.backends.javascript.operand_checks")
+    substitution = LazyModule("orgflow_ir.program.substitution")
 
 
 def print_decide(action: Decide, key: NodeKey, plan: ScopePlan) -> Printed:
@@ -106,7 +104,8 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
     strict = {
         (demand.guards, path[0])
         for demand in demanded
-        if rejects_undefined(demand.requirement) and len(path := _path_of(demand)) == 1
+        if operand_checks.rejects_undefined(demand.requirement)
+        and len(path := _path_of(demand)) == 1
     }
     tests = []
     left = set()
@@ -116,18 +115,20 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
         if names:
             fields = ", ".join(on_item((name,)) for name in names)
             tests.append(
-                print_guarded_test(need.guards, f"[{fields}].includes(undefined)", on_item)
+                operand_checks.print_guarded_test(
+                    need.guards, f"[{fields}].includes(undefined)", on_item
+                )
             )
     tests += [
-        print_guarded_test(guards, unfit_call(call, on_item), on_item)
+        operand_checks.print_guarded_test(guards, operand_checks.unfit_call(call, on_item), on_item)
         for guards, call in list_asked_methods(decision)
     ]
     for demand in demanded:
         path = _path_of(demand)
-        test = print_unfit_test(
+        test = operand_checks.print_unfit_test(
             demand, on_item, strict=len(path) == 1 and (demand.guards, path[0]) in left
         )
-        tests.append(print_guarded_test(demand.guards, test, on_item))
+        tests.append(operand_checks.print_guarded_test(demand.guards, test, on_item))
     return " || ".join(tests)
 
 
@@ -154,7 +155,7 @@ def on_item(path: Path) -> str:
 def _write_test(decision: Decision, branch: Branch, plan: ScopePlan) -> str:
     if branch.tree is not None:
         types = known_types(decision.gateway.id, plan)
-        return condition_js(with_types(branch.tree, types), on_item)
+        return expression_code.condition_js(substitution.with_types(branch.tree, types), on_item)
     if decision.several:
         chosen = f"[].concat({_read_variable(decision, plan)} ?? [])"
         return f"{chosen}.includes({js_string(branch.value)})"
@@ -197,9 +198,16 @@ def unset_messages(decision: Decision, plan: ScopePlan) -> list[tuple[str, str]]
         text = unset_text(name, decision.gateway.id, label, plan)
         result.append((f"{on_item((name,))} === undefined", text))
     for _, call in list_asked_methods(decision):
-        result.append((unfit_call(call, on_item), unfit_call_text(call, label)))
+        result.append(
+            (operand_checks.unfit_call(call, on_item), operand_checks.unfit_call_text(call, label))
+        )
     for demand in list_demands(decision, plan):
-        result.append((print_unfit_test(demand, on_item), unfit_text(demand, label)))
+        result.append(
+            (
+                operand_checks.print_unfit_test(demand, on_item),
+                operand_checks.unfit_text(demand, label),
+            )
+        )
     return result
 
 

@@ -8,6 +8,7 @@ all of them.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.plan.emission_rules import ConflictingContract
 from orgflow.backends.n8n.plan.names import literal, plain
@@ -15,6 +16,7 @@ from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.work_names import NamedWork
 
 from orgflow_ir.flow.control_flow.calls import hands_everything, takes_everything
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Task
 from orgflow_ir.model.binding_text import binding_statements
 from orgflow_ir.model.bindings import AnyBinding, Http, Mail, Script, SubProcessCall
@@ -25,7 +27,11 @@ from orgflow_ir.program.syntax import variables
 from orgflow_ir.work.condition_types import typed_variables
 from orgflow_ir.work.process_variables import Read
 from orgflow_ir.work.statements import assigned, read
-from orgflow_ir.work.tasks import call_mappings
+
+if TYPE_CHECKING:
+    from orgflow_ir.work import tasks
+else:  # a workflow is updated without them where it calls no named work
+    tasks = LazyModule("orgflow_ir.work.tasks")
 
 WORK_TO_DO = "work-to-implement.md"
 """The suffix of the file next to the workflows that lists the contracts."""
@@ -294,7 +300,7 @@ def _list_read_outputs(use: Use) -> Iterator[tuple[str, str]]:
     work = plan.work.get(use.task.id)
     if use.task.id in plan.stubs_called:
         mapping = f"the output mapping of “{plain(use.task.label)}”"
-        for _, value in call_mappings(use.task).outputs:
+        for _, value in tasks.call_mappings(use.task).outputs:
             yield from ((path[0], mapping) for path in variables(value))
     own = set(assigned(work.before, local=None)) if work is not None else set()
     if work is not None:
