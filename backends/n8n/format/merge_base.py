@@ -12,7 +12,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
@@ -99,6 +99,12 @@ _MARKS: Final = sorted(
 )
 """Phrases, the longest first, each with the character for it; the JSON around these is ASCII."""
 
+_ROW_START: Final = '],["'
+"""Ends a row and begins the next. Phrases that have it end with it."""
+
+_PART: Final = 65_536
+"""Characters of a part of a long base in which phrases are looked for."""
+
 _STANDARD: Final = {"name", "id", "type", "typeVersion", "position", "parameters", "notes"}
 
 Json = dict[str, Any]
@@ -119,9 +125,28 @@ def pack_base(workflow: Mapping[str, Any]) -> str:
         ],
     ]
     text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    marked = "".join(map(_mark_phrases, _cut_rows(text)))
+    return base64.b64encode(marked.encode("latin-1")).decode()
+
+
+def _mark_phrases(text: str) -> str:
     for phrase, mark in _MARKS:
         text = text.replace(phrase, mark)
-    return base64.b64encode(text.encode("latin-1")).decode()
+    return text
+
+
+def _cut_rows(text: str) -> Iterator[str]:
+    """A long text in parts that fit into a processor's cache, each but the last up to the start of
+    a row, where no phrase goes on."""
+    start = 0
+    while len(text) - start > _PART:
+        cut = text.find(_ROW_START, start + _PART)
+        if cut < 0:
+            break
+        cut += len(_ROW_START)
+        yield text[start:cut]
+        start = cut
+    yield text[start:]
 
 
 def keep_base(workflow: Mapping[str, Any], packed: str) -> None:

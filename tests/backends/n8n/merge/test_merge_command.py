@@ -408,6 +408,17 @@ def test_packing_shortens(bench: Bench) -> None:
     assert len(packed) < 0.7 * len(json.dumps(bench.workflow, separators=(",", ":")))
 
 
+def test_a_long_base_is_cut_where_no_phrase_goes_on() -> None:
+    row = merge_base._ROW_START
+    assert all(row not in phrase[:-1] for phrase in merge_base._PHRASES if row in phrase)
+    names = [f"isExecuted ? {n} first().json, " for n in range(20_000)]
+    whole = '["' + row.join(names) + '"]'
+    parts = [*merge_base._cut_rows(whole)]
+    assert len(parts) > 5
+    assert "".join(parts) == whole
+    assert "".join(map(merge_base._mark_phrases, parts)) == merge_base._mark_phrases(whole)
+
+
 def test_phrases_keep_their_numbers() -> None:
     """Notes hold them: a phrase is added at the end, and none is changed."""
     first = "\n".join(merge_base._PHRASES[:KNOWN_PHRASES])
