@@ -226,13 +226,19 @@ def _fold_operand(tree: Tree) -> Constant | Variable:
     return tree
 
 
+_TYPE_WORDS = {bool: "Boolean", str: "String", int: "Numeric", float: "Numeric"}
+"""The comparisons of a Choice state by the type of their constant."""
+
+
 def _constant_test(op: ComparisonOperator, path: str, constant: Constant) -> Rule:
     value = constant.value
     if value is None:
         if op != "==":
             raise ConditionError("null is neither less nor greater")
         return _is_absent(path)
-    word = {bool: "Boolean", str: "String"}.get(type(value), "Numeric")
+    word = _TYPE_WORDS.get(type(value))
+    if word is None:
+        raise ConditionError("a Choice state compares texts, numbers and truth values only")
     if op == "==":
         return _join_rules(is_present(path), {"Variable": path, f"{word}Equals": value})
     if isinstance(value, bool):

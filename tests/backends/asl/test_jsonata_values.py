@@ -3,8 +3,10 @@ expression has the expected value or ends with an error of its own, and never an
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
+import pkgutil
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +24,7 @@ from orgflow.frontends.dmn.dmn_reader import read_dmn
 from random_tables import random_item, random_table
 from seeds import seeds
 
+import orgflow_ir.program
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.model import Definitions
@@ -306,6 +309,8 @@ def test_every_operation_has_a_row_or_is_refused() -> None:
     from orgflow.backends.javascript.expression_code import PRINTED as IN_JAVASCRIPT
     from orgflow.backends.javascript.expression_code import SPECIAL as SPECIAL_IN_JAVASCRIPT
 
+    for module in pkgutil.iter_modules(orgflow_ir.program.__path__, "orgflow_ir.program."):
+        importlib.import_module(module.name)  # each defines its operations
     known = {*PRINTED, *SPECIAL, *REFUSED}
     assert {*IN_JAVASCRIPT, *SPECIAL_IN_JAVASCRIPT, *ONLY_INSIDE} - known == set()
     assert known <= OPERATIONS.keys()
