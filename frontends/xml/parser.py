@@ -136,12 +136,17 @@ class _Parse:
                 raise self._build_fault(
                     "large", f"one tag or comment is larger than {MAX_TOKEN:,} bytes"
                 )
+            # once a part, which bounds what is beyond the limit, and not for each element
+            if len(self.elements) > self.limits.max_elements:
+                raise self._build_fault(
+                    "large", f"the file has more than {self.limits.max_elements:,} elements"
+                )
         parser.Parse(b"", True)
 
     def _set_handlers(self, skip: frozenset[tuple[str, str]]) -> None:
         """The handlers are closures: attribute look-ups on `self` would double the time."""
         parser, data, stack, top = self.parser, self.data, self.open, self.scope
-        deepest, max_elements = self.limits.max_depth + 1, self.limits.max_elements
+        deepest = self.limits.max_depth + 1
         push, pop, keep, create = stack.append, stack.pop, self.elements.append, XmlElement.__new__
         # A parent of the root, so that every element has one.
         outside = create(XmlElement)
@@ -149,7 +154,6 @@ class _Parse:
         push(outside)
         closing = "/>".encode(self.wide) if self.wide else b"/>"
         width = len(closing)
-        elements = self.elements
         # Most files declare at the root alone: behind the last `xmlns` none is looked for. Where it
         # is not to be found, the encoding writes it in other bytes.
         last = data.rfind(b"xmlns")
@@ -184,10 +188,6 @@ class _Parse:
             keep(node)
             if len(stack) > deepest:
                 raise self._depth_fault()
-            if len(elements) > max_elements:
-                raise self._build_fault(
-                    "large", f"the file has more than {max_elements:,} elements"
-                )
 
         def end_element(qname: str) -> None:
             node = pop()

@@ -131,6 +131,8 @@ class Variables:
         """Elements that set a variable according to the model, by its name."""
         declared: dict[str, list[Setter]] = {}
         for node in self.graph.scope.nodes:
+            if isinstance(node, Gateway):  # which sets none, and of which there are many
+                continue
             for name, by in self._ctx.analysis(set_variables, node):
                 declared.setdefault(name, []).append(Setter(node.id, by))
         for name, at in _set_around(self.graph):

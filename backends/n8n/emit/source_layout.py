@@ -245,12 +245,13 @@ class _Places:
 
     def _is_free(self, spot: tuple[int, int], wide: int, high: int) -> bool:
         x, y = spot
-        return not any(
-            abs(x - ox) < wide and abs(y - oy) < high
-            for i in range((x - wide) // _CELL, (x + wide) // _CELL + 1)
-            for j in range((y - high) // _CELL, (y + high) // _CELL + 1)
-            for ox, oy in self.cells.get((i, j), ())
-        )
+        cells = self.cells
+        for i in range((x - wide) // _CELL, (x + wide) // _CELL + 1):
+            for j in range((y - high) // _CELL, (y + high) // _CELL + 1):
+                for ox, oy in cells.get((i, j), ()):
+                    if abs(x - ox) < wide and abs(y - oy) < high:
+                        return False
+        return True
 
 
 def _list_places_around(x: int, y: int) -> Iterator[tuple[int, int]]:

@@ -100,6 +100,8 @@ class _Found:
         self.waiting = WaitingElements(model)
         self.together: dict[str, frozenset[str]] = {}
         self.splitting: dict[int, bool] = {}
+        self.relations: dict[int, Concurrency] = {}
+        """By the identity of a scope, which the model keeps."""
         self.waits: tuple[ConcurrentWait, ...] | None = None
 
     @cached_property
@@ -164,7 +166,11 @@ class ModelConcurrency:
 
     def relation(self, scope: Scope) -> Concurrency:
         """The relation between the steps of one scope."""
-        return self._ctx.analysis(Concurrency, self._ctx.analysis(ControlFlow, scope))
+        relation = self._found.relations.get(id(scope))
+        if relation is None:
+            graph = self._ctx.analysis(ControlFlow, scope)
+            relation = self._found.relations[id(scope)] = self._ctx.analysis(Concurrency, graph)
+        return relation
 
     def beside(self, element: str) -> tuple[Node, ...]:
         """Nodes of the same scope that may be active, or about to be, while an element is; includes
@@ -172,8 +178,8 @@ class ModelConcurrency:
         scope = self._found.scope_of[element]
         if not self._may_split(scope):
             return ()
-        nodes = self._ctx.analysis(ControlFlow, scope).nodes
-        return tuple(nodes[other] for other in self.relation(scope).beside(element))
+        nodes = self._found.nodes
+        return tuple([nodes[other] for other in self.relation(scope).beside(element)])
 
     def active_with(self, element: str) -> frozenset[str]:
         """All elements, at any depth, that may be active while an element is: those beside it, and

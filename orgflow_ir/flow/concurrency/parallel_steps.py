@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import combinations
-from typing import assert_never
+from typing import TypeGuard, assert_never
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
@@ -33,10 +33,10 @@ from orgflow_ir.model.records import NamedTuple
 
 
 class _Move(NamedTuple):
-    """A transition: a token from each of `inputs`, one to each of `outputs`."""
+    """A transition: a token from each of `inputs`, one to each of `outputs`, places by number."""
 
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
 
 
 class Concurrency:
@@ -49,15 +49,13 @@ class Concurrency:
     def __init__(self, graph: ControlFlow) -> None:
         self._graph = graph
         self._links = Links(graph.scope.nodes)
-        self._places = [
+        self._joins = {n.id: n for n in graph.nodes.values() if _joins_flows(n, graph)}
+        self._places = [*graph.nodes, *(f.id for n in self._joins for f in graph.flows_in(n))]
+        self._node_of = [
             *graph.nodes,
-            *(
-                f.id
-                for n in graph.nodes.values()
-                if _joins_flows(n, graph)
-                for f in graph.flows_in(n.id)
-            ),
+            *(f.source for n in self._joins for f in graph.flows_in(n)),
         ]
+        """By place the node at which its token is."""
         self._bit = {place: i for i, place in enumerate(self._places)}
         self._rows = [0] * len(self._places)
         self._ways_to: dict[str, dict[str, int]] = {}
@@ -67,38 +65,30 @@ class Concurrency:
     def beside(self, node: str) -> tuple[str, ...]:
         """Nodes that may be active, or about to be, while `node` is; includes the node if a second
         token may reach it."""
-        neighbours = (
-            self._node_of_place(place) for place in _list_bits(self._rows[self._bit[node]])
-        )
-        return tuple(dict.fromkeys(neighbours))
-
-    def _node_of_place(self, place: int) -> str:
-        name = self._places[place]
-        if name in self._graph.nodes:
-            return name
-        return next(f.source for f in self._graph.scope.flows if f.id == name)
+        nodes = self._node_of
+        return tuple(dict.fromkeys([nodes[at] for at in _list_bits(self._rows[self._bit[node]])]))
 
     # -- the net -----------------------------------------------------------------------------------
 
     def _moves_of(self, node: Node) -> Iterator[_Move]:
         """The transitions into a gateway that waits, and those out of a node."""
         graph = self._graph
-        here = node.id
-        if _joins_flows(node, graph):
-            flows = tuple(f.id for f in graph.flows_in(here))
-            if isinstance(node, Gateway) and node.gateway_kind == "parallel":
+        here = self._bit[node.id]
+        if node.id in self._joins:
+            flows = tuple([self._bit[f.id] for f in graph.flows_in(node.id)])
+            if self._joins[node.id].gateway_kind == "parallel":
                 yield _Move(flows, (here,))
             # an inclusive join has a rule of its own: `_pass_inclusive`
         for outputs in self._list_outputs(node):
             if outputs:
                 yield _Move((here,), tuple(outputs))
-        for arc in graph.out[here]:
+        for arc in graph.out[node.id]:
             if arc.flow is None:
-                event = graph.nodes[arc.target]
+                event, at = graph.nodes[arc.target], self._bit[arc.target]
                 assert isinstance(event, Event)
-                yield _Move((here,), (event.id,) if event.interrupting else (here, event.id))
+                yield _Move((here,), (at,) if event.interrupting else (here, at))
 
-    def _list_outputs(self, node: Node) -> Iterator[list[str]]:
+    def _list_outputs(self, node: Node) -> Iterator[list[int]]:
         """The sets of places that a token may leave a node for, each with all it may mark."""
         flows = self._graph.flows_out(node.id)
         match node:
@@ -117,37 +107,46 @@ class Concurrency:
                 if out.default is not None:
                     yield [*always, self._find_place(out.default)]
             case Event():
-                caught = [e.id for events in self._links.caught(node) for e in events]
+                caught = [self._bit[e.id] for events in self._links.caught(node) for e in events]
                 yield [*(self._find_place(f) for f in flows), *caught]
             case Opaque():
                 yield [self._find_place(f) for f in flows]
             case _:
                 assert_never(node)
 
-    def _find_place(self, flow: Flow) -> str:
+    def _find_place(self, flow: Flow) -> int:
         """Where a token on a flow is: at its end, or before a gateway that waits for others."""
-        return flow.id if flow.id in self._bit else flow.target
+        place = self._bit.get(flow.id)
+        return self._bit[flow.target] if place is None else place
 
     # -- the relation ------------------------------------------------------------------------------
 
     def _solve_relation(self) -> None:
-        for first, second in self._marked_at_first():
-            self._relate_pair(first, second)
+        bit, rows = self._bit, self._rows
+        for one, other in self._marked_at_first():
+            self._relate_pair(bit[one], bit[other])
+        names = self._places
         for move in self._moves:
-            self._relate_all(move.outputs)
+            for first, second in combinations(move.outputs, 2):
+                self._relate_pair(first, second)
             for source in move.inputs:
-                if _sends_several(self._graph.nodes.get(source)):
+                if _sends_several(self._graph.nodes.get(names[source])):
                     for place in move.outputs:
                         self._relate_pair(place, place)
+        inclusive = [n for n in self._joins.values() if n.gateway_kind != "parallel"]
         changed = True
         while changed:
-            before = list(self._rows)
-            for move in self._moves:
-                self._pass_through(move)
-            for node in self._graph.nodes.values():
-                if _joins_flows(node, self._graph) and isinstance(node, Gateway):
-                    self._pass_inclusive(node)
-            changed = self._rows != before
+            before = rows[:]
+            for inputs, outputs in self._moves:
+                # What is beside all inputs is beside the outputs.
+                common = rows[inputs[0]]
+                for place in inputs[1:]:
+                    common &= rows[place]
+                if common:
+                    self._extend_rows(common, outputs)
+            for join in inclusive:
+                self._pass_inclusive(join)
+            changed = rows != before
 
     def _marked_at_first(self) -> Iterator[tuple[str, str]]:
         """A process begins at one of its start events; without them at all nodes that nothing leads
@@ -165,25 +164,16 @@ class Concurrency:
             yield handler, handler
             yield from ((handler, other) for other in (*begins, *handlers))
 
-    def _pass_through(self, move: _Move) -> None:
-        """What is beside all inputs is beside the outputs."""
-        common = self._read_row(move.inputs[0])
-        for place in move.inputs[1:]:
-            common &= self._read_row(place)
-        self._extend_row(common, move.outputs)
-
     def _pass_inclusive(self, join: Gateway) -> None:
         """An inclusive or complex join passes what is beside a flow into it, unless it waits for
         that: it does where the token can come to the join, other than by the very flow that has
         one (BPMN 2.0.2, 13.4.3)."""
-        if join.gateway_kind == "parallel":
-            return
         for flow in self._graph.flows_in(join.id):
-            beside = self._read_row(flow.id)
+            beside = self._rows[self._bit[flow.id]]
             if join.gateway_kind == "inclusive":
                 reaching = self._reaching_places(join)
                 beside &= reaching[flow.id] | ~reaching[join.id]
-            self._extend_row(beside, (join.id,))
+            self._extend_rows(beside, (self._bit[join.id],))
 
     def _reaching_places(self, join: Gateway) -> dict[str, int]:
         """By the join's id the places from which a token can come to it; by the id of each flow
@@ -215,22 +205,19 @@ class Concurrency:
                 before[event.id].append(throw.id)
         return before
 
-    def _read_row(self, place: str) -> int:
-        return self._rows[self._bit[place]]
+    def _extend_rows(self, row: int, places: Iterable[int]) -> None:
+        """Relate some places to all places of a row."""
+        rows = self._rows
+        for at in places:
+            added = row & ~rows[at]
+            if added:
+                rows[at] |= added
+                for other in _list_bits(added):
+                    rows[other] |= 1 << at
 
-    def _relate_all(self, places: Iterable[str]) -> None:
-        for first, second in combinations(places, 2):
-            self._relate_pair(first, second)
-
-    def _extend_row(self, row: int, places: Iterable[str]) -> None:
-        for place in places:
-            at = self._bit[place]
-            for other in _list_bits(row & ~self._rows[at]):
-                self._rows[at] |= 1 << other
-                self._rows[other] |= 1 << at
-
-    def _relate_pair(self, first: str, second: str) -> None:
-        self._extend_row(1 << self._bit[second], (first,))
+    def _relate_pair(self, first: int, second: int) -> None:
+        self._rows[first] |= 1 << second
+        self._rows[second] |= 1 << first
 
 
 def _list_bits(row: int) -> Iterator[int]:
@@ -240,7 +227,7 @@ def _list_bits(row: int) -> Iterator[int]:
         row ^= low
 
 
-def _joins_flows(node: Node, graph: ControlFlow) -> bool:
+def _joins_flows(node: Node, graph: ControlFlow) -> TypeGuard[Gateway]:
     """Whether a node takes tokens of several flows at once."""
     return (
         isinstance(node, Gateway)
