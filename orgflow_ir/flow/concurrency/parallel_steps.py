@@ -187,11 +187,11 @@ class Concurrency:
                 [f.source for f in into], self._nodes_before, frozenset({join.id})
             )
             on = {f.id for f in into}
-            on.update(f.id for f in self._graph.scope.flows if f.target in nodes)
+            on.update([f.id for f in self._graph.scope.flows if f.target in nodes])
             row = 0
-            for place, bit in self._bit.items():
-                if place in nodes or place in on:
-                    row |= 1 << bit
+            for place in (*nodes, *on):
+                if place in self._bit:
+                    row |= 1 << self._bit[place]
             result[key] = row
         self._ways_to[join.id] = result
         return result
