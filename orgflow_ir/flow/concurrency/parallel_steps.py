@@ -123,8 +123,8 @@ class Concurrency:
 
     def _solve_relation(self) -> None:
         bit, rows = self._bit, self._rows
-        for one, other in self._marked_at_first():
-            self._relate_pair(bit[one], bit[other])
+        for node, neighbour in self._marked_at_first():
+            self._relate_pair(bit[node], bit[neighbour])
         names = self._places
         for move in self._moves:
             for first, second in combinations(move.outputs, 2):
