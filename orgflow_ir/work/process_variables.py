@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable, united_ahead
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable, united_behind
 from orgflow_ir.flow.nets.region_tree import Region
 from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.lazy_modules import LazyModule
@@ -247,8 +247,7 @@ class Variables:
     @cached_property
     def _reaching(self) -> Mapping[str, int]:
         """For each element the set of elements from which it is reachable, itself included."""
-        sources = {node: [a.source for a in arcs] for node, arcs in self.graph.into.items()}
-        return united_ahead(sources, self._bit)
+        return united_behind(self.graph, self._bit)
 
     @cached_property
     def _may_set(self) -> int:

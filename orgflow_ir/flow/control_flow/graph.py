@@ -141,16 +141,35 @@ def united_ahead(succ: Mapping[_N, list[_N]], own: Mapping[_N, int]) -> dict[_N,
     """For each node the union of the sets of bits of all nodes that are reachable from it, itself
     included. Every successor is a key of `succ`."""
     component = strong_components(succ)
+    return _unite_sets(component, range(len({*component.values()})), succ, own)
+
+
+def united_behind(graph: ControlFlow, own: Mapping[str, int]) -> dict[str, int]:
+    """For each node of a graph the union of the sets of bits of all nodes from which it is
+    reachable, itself included."""
+    component = graph.components
+    sources = {node: [arc.source for arc in arcs] for node, arcs in graph.into.items()}
+    return _unite_sets(component, reversed(range(len({*component.values()}))), sources, own)
+
+
+def _unite_sets(
+    component: Mapping[_N, int],
+    order: Iterable[int],
+    neighbours: Mapping[_N, list[_N]],
+    own: Mapping[_N, int],
+) -> dict[_N, int]:
+    """For each node the union of its own set and those of its neighbours' components, which come
+    before its component in `order`."""
     members: dict[int, list[_N]] = {}
     for node, number in component.items():
         members.setdefault(number, []).append(node)
     united: dict[int, int] = {}
-    for number in range(len(members)):  # in reverse topological order
+    for number in order:
         union = 0
         for node in members[number]:
             union |= own.get(node, 0)
-            for after in succ[node]:
-                union |= united.get(component[after], 0)
+            for other in neighbours[node]:
+                union |= united.get(component[other], 0)
         united[number] = union
     return {node: united[number] for node, number in component.items()}
 
