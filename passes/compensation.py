@@ -73,7 +73,7 @@ class Compensation(Pass):
             node
             for scope in ctx.scopes(model)
             for node in scope.nodes
-            if isinstance(node, Task | CallActivity | SubProcess) and node.for_compensation
+            if isinstance(node, (Task, CallActivity, SubProcess)) and node.for_compensation
         ]
         if not events and not marked:
             return model

@@ -47,7 +47,6 @@ from orgflow_ir.targets.spec import (
     Illegal,
     Legal,
     LegalIf,
-    Legality,
     TargetSpec,
     executable_processes,
 )
@@ -100,11 +99,15 @@ def constructs(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Constru
 def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
     """Illegal uses, each with the reason and the remedy."""
     uses = []
-    verdicts: dict[str, Legality] = {}
-    for use in constructs(model, spec, ctx):
-        verdict = verdicts.get(use.construct)
+    all_uses = constructs(model, spec, ctx)
+    verdicts = {
+        construct: spec.legality(construct) for construct in {u.construct for u in all_uses}
+    }
+    doubtful = {c: v for c, v in verdicts.items() if isinstance(v, (Illegal, LegalIf))}
+    for use in all_uses:
+        verdict = doubtful.get(use.construct)
         if verdict is None:
-            verdict = verdicts[use.construct] = spec.legality(use.construct)
+            continue
         if isinstance(verdict, Illegal):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = use.reason or because or verdict.reason
@@ -113,7 +116,7 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
             if isinstance(use.element, MessageFlow) and help:
                 help += f": {_process_names(model)}"
             uses.append(IllegalUse(use, reason, help, verdict.yet, rule))
-        elif isinstance(verdict, LegalIf) and not verdict.test(use, model, ctx):
+        elif not verdict.test(use, model, ctx):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = because or f"it is supported only if {verdict.reason}"
             uses.append(IllegalUse(use, reason, verdict.help, verdict.yet))

@@ -45,11 +45,13 @@ def mapping_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
     """`mapping`: sub-processes and events with mappings that can become steps."""
     for scope in model.scopes():
         for node in scope.nodes:
-            if isinstance(node, Event) and node.extra and maps_by_itself(node):
+            if not node.extra:
+                continue
+            if isinstance(node, Event) and maps_by_itself(node):
                 if _why_not(node) is None:
                     yield ConstructUse(MAPPING, node, scope)
                 continue
-            if not isinstance(node, SubProcess) or not node.extra or not has_mappings(node):
+            if not isinstance(node, SubProcess) or not has_mappings(node):
                 continue
             # Each instance of a repeated one has its own: first it becomes a loop.
             if node.loop is None and next(list_obstacles(node, scope, model, ctx), None) is None:

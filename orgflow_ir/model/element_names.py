@@ -216,7 +216,7 @@ class ElementNames:
             return f"`{element.label}`"
         if isinstance(element, Process) and (pool := self._pool_of.get(element.id)) is not None:
             return self.name(pool)
-        if isinstance(element, Process | Pool):
+        if isinstance(element, (Process, Pool)):
             return self._one_of(element)
         if element.id in self.nodes:
             return self._name_unlabelled(self.nodes[element.id])

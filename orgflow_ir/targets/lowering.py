@@ -77,7 +77,10 @@ class RewritePattern(ABC):
 
     def takes(self, construct: str) -> bool:
         """Whether `consumes` covers a construct."""
-        return any(covers_construct(prefix, construct) for prefix in self.consumes)
+        for prefix in self.consumes:
+            if construct.startswith(prefix) and covers_construct(prefix, construct):
+                return True
+        return False
 
 
 def covers_construct(prefix: str, construct: str) -> bool:

@@ -195,10 +195,10 @@ def _adapt_parameters(printed: Printed, version: N8nVersion) -> dict[str, Any]:
 
 def _is_replaced(planned: PlanNode, plan: ScopePlan) -> bool:
     """Whether a person puts a node in its place, which may hand on no item, or several."""
+    if planned.role != "element":
+        return isinstance(planned.action, SetDecision)
     if isinstance(planned.action, SetDecision):
         return True
-    if planned.role != "element":
-        return False
     if planned.element in plan.forms:
         return planned.key == planned.element
     if not isinstance(planned.action, Placeholder):

@@ -56,8 +56,10 @@ def _has_boundary_event(plan: ScopePlan) -> bool:
 
 def _calls_workflows(plan: ScopePlan) -> bool:
     """Whether it calls workflows that result from the model."""
-    nodes = plan.workflow_graph.nodes.values()
-    return any(n.action.named is None for n in nodes if isinstance(n.action, Call))
+    for node in plan.workflow_graph.nodes.values():
+        if type(node.action) is Call and node.action.named is None:
+            return True
+    return False
 
 
 def _is_called(plan: ScopePlan) -> bool:
@@ -83,8 +85,8 @@ def _has_forms(plan: ScopePlan) -> bool:
 
 
 def _has_addresses(plan: ScopePlan) -> bool:
-    nodes = plan.workflow_graph.nodes.values()
-    return any(isinstance(node.action, CALLED_FROM_OUTSIDE) for node in nodes)
+    actions = {type(node.action) for node in plan.workflow_graph.nodes.values()}
+    return not actions.isdisjoint(CALLED_FROM_OUTSIDE)
 
 
 def _has_parts(plan: ScopePlan) -> bool:

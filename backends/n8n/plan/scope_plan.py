@@ -120,15 +120,20 @@ class ScopePlan:
     def name_of(self, element: str) -> str:
         """Name of the node that represents an element (its decision node for a gateway that sets
         its own variable)."""
+        return self.workflow_graph.nodes[self._decide_node(element) or element].name
+
+    def _decide_node(self, element: str) -> NodeKey | None:
+        """The node in which a person decides for a gateway, if it has one."""
+        if element not in self.decisions:
+            return None
         own = decide_key(element)
-        key: NodeKey = own if own in self.workflow_graph.nodes else element
-        return self.workflow_graph.nodes[key].name
+        return own if own in self.workflow_graph.nodes else None
 
     def outlet(self, element: str) -> NodeKey:
         """The node that outputs the variables of an element: after a form, the one that converts
         its answers."""
-        own = decide_key(element)
-        if own in self.workflow_graph.nodes:
+        own = self._decide_node(element)
+        if own is not None:
             return own
         form = self.forms.get(element)
         return element if form is None or not form.fields else HelperKey(element, "data")

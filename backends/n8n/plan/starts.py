@@ -116,6 +116,6 @@ def _has_start_form(plan: ScopePlan) -> bool:
     """Whether the model defines a form by which the process starts."""
     return any(
         isinstance(n.binding, Form) and n.binding.fields
-        for n in plan.scope.body.nodes
+        for n in map(plan.graph.nodes.__getitem__, plan.graph.entries)
         if isinstance(n, Event)
     )

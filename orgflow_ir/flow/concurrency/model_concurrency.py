@@ -348,7 +348,7 @@ class ModelConcurrency:
 
 def is_repeated_at_once(node: Node) -> bool:
     """Whether an activity has instances that may be active together."""
-    if not isinstance(node, Task | CallActivity | SubProcess) or node.loop is None:
+    if not isinstance(node, (Task, CallActivity, SubProcess)) or node.loop is None:
         return False
     return node.loop.kind == "multi-instance" and not node.loop.sequential
 

@@ -272,7 +272,7 @@ def may_have_several_tokens(graph: ControlFlow) -> bool:
             return True
         if isinstance(node, SubProcess) and node.flavour == "event":
             return True
-        if isinstance(node, Task | CallActivity | SubProcess) and node.loop is not None:
+        if isinstance(node, (Task, CallActivity, SubProcess)) and node.loop is not None:
             return True
         if node.extra and _sends_several(node):
             return True

@@ -82,7 +82,7 @@ def may_wait(node: Node) -> bool:
         return node.task_type in _WAITING_TASKS
     if isinstance(node, Event):
         return bool(node.definitions)
-    return isinstance(node, SubProcess | CallActivity) or (
+    return isinstance(node, (SubProcess, CallActivity)) or (
         isinstance(node, Gateway) and node.gateway_kind == "event"
     )
 
