@@ -261,7 +261,7 @@ def emit_guarded(backend: Backend, model: Model, ctx: PassContext) -> Emitted | 
     done, emitted = _try_call(backend, lambda: backend.emit(model, ctx), ctx)
     if not done or ctx.has_errors:
         return None
-    wrong = emitted_fault(emitted)
+    wrong = emitted_fault(emitted, is_written_as_utf8=is_ours(backend))
     if wrong is not None:
         _report_faulty(backend, wrong, ctx)
         return None
@@ -269,8 +269,9 @@ def emit_guarded(backend: Backend, model: Model, ctx: PassContext) -> Emitted | 
     return emitted
 
 
-def emitted_fault(emitted: Any) -> str | None:
-    """The fault in the result of `emit`, as a predicate about the backend, or `None`."""
+def emitted_fault(emitted: Any, *, is_written_as_utf8: bool = False) -> str | None:
+    """The fault in the result of `emit`, as a predicate about the backend, or `None`. Texts are
+    not examined if they are known to be representable as UTF-8."""
     if not isinstance(emitted, Emitted):
         return f"returned {show_value(emitted)}, which is not an `Emitted`"
     if not isinstance(emitted.source_map, SourceMap):
@@ -290,6 +291,8 @@ def emitted_fault(emitted: Any) -> str | None:
             return f"returned {show_value(artifact)}, whose path and text are not both text"
         if (wrong := _path_fault(path)) is not None:
             return f"returned a file with the path {show_value(path)}, {wrong}"
+        if is_written_as_utf8:
+            continue
         try:
             text.encode("utf-16")  # takes what UTF-8 takes, in half the time
         except UnicodeEncodeError as error:

@@ -151,6 +151,20 @@ def _finite_number(value: float) -> str:
     return repr(value) if isfinite(value) else _standard_text(value, "\n")
 
 
+class _WrittenKeys(dict[str, str]):
+    """Keys of objects as they are written, colon included; most occur in every node."""
+
+    def __missing__(self, key: str) -> str:
+        written = f"{encode_basestring(key)}: "
+        if len(self) < _MOST_KEYS:  # names of nodes are keys too
+            self[key] = written
+        return written
+
+
+_MOST_KEYS: Final = 2_000
+_KEYS: Final = _WrittenKeys()
+
+
 def _make_writers(newline: str) -> _Writers:
     """Functions that write values like `json.dumps(value, indent=2, ensure_ascii=False,
     allow_nan=False)` at one level of indentation; `newline` is a line feed and the indentation.
@@ -170,7 +184,7 @@ def _make_writers(newline: str) -> _Writers:
         if inner is None:
             inner = _make_writers(deeper)
         try:
-            rows = [f"{encode_basestring(k)}: {inner[type(v)](v)}" for k, v in value.items()]
+            rows = [_KEYS[k] + inner[type(v)](v) for k, v in value.items()]
         except (KeyError, TypeError):  # a value or key of a type that compiled workflows lack
             return _standard_text(value, newline)
         return f"{{{deeper}{join(rows)}{newline}}}"
