@@ -114,7 +114,7 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
             rule = verdict.rule or IllegalConstruct
             help = verdict.help
             if isinstance(use.element, MessageFlow) and help:
-                help += f": {_process_names(model)}"
+                help += f": {ctx.analysis(_process_names, model)}"
             uses.append(IllegalUse(use, reason, help, verdict.yet, rule))
         elif not verdict.test(use, model, ctx):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""

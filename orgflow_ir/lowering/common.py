@@ -49,7 +49,9 @@ def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]
     for scope in model.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         for node in scope.nodes:
-            if _chooses_flows(node) and sort_outgoing(graph.flows_out(node.id)).chosen:
+            if node.id not in graph.with_conditions or not _chooses_flows(node):
+                continue
+            if sort_outgoing(graph.flows_out(node.id)).chosen:
                 yield ConstructUse("split.conditional", node, scope)
 
 

@@ -38,10 +38,12 @@ class ModelIndex:
             for scope in process.scopes():
                 self.scopes[scope.id] = scope
                 self._process[scope.id] = process
-                for element in (*scope.nodes, *scope.flows):
-                    self._home[element.id] = scope
-                self.nodes.update((n.id, n) for n in scope.nodes)
-                self.flows.update((f.id, f) for f in scope.flows)
+                for node in scope.nodes:
+                    self.nodes[node.id] = node
+                    self._home[node.id] = scope
+                for flow in scope.flows:
+                    self.flows[flow.id] = flow
+                    self._home[flow.id] = scope
 
     def parent(self, id: str) -> Scope | None:
         """The process or sub-process that directly contains a node or flow; None for a process."""

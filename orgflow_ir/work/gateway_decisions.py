@@ -143,6 +143,8 @@ def with_gateways(scope: Scope, graph: ControlFlow) -> tuple[Scope, dict[str, No
     flows: list[Flow] = []
     for node in scope.nodes:
         nodes.append(node)
+        if node.id not in graph.with_conditions:
+            continue
         if not isinstance(node, (Task, CallActivity, SubProcess)):
             continue
         outgoing_flows = sort_outgoing(graph.flows_out(node.id))

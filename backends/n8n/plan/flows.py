@@ -20,8 +20,11 @@ def connect_flows(plan: ScopePlan) -> None:
     for node in plan.scope.body.nodes:
         if node.id in plan.silent:
             continue
+        outlet: Port | None = None  # of all flows that have no output of their own
         for flow in plan.graph.flows_out(node.id):
-            out = plan.exits.get(flow.id) or Port(plan.outlet(node.id))
+            out = plan.exits.get(flow.id)
+            if out is None:
+                out = outlet = outlet or Port(plan.outlet(node.id))
             if out.node not in graph.nodes:
                 continue  # a stub beside an element: nothing comes out of it
             for target in targets.of(flow):

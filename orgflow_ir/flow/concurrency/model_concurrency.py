@@ -355,8 +355,9 @@ def is_repeated_at_once(node: Node) -> bool:
 
 def splits_tokens(node: Node, graph: ControlFlow) -> bool:
     """Whether a node may continue on several flows at once."""
-    exclusive = isinstance(node, Gateway) and node.gateway_kind == "exclusive"
-    return len(graph.flows_out(node.id)) > 1 and not exclusive
+    if len(graph.flows_out(node.id)) < 2:
+        return False
+    return not (isinstance(node, Gateway) and node.gateway_kind == "exclusive")
 
 
 def _split_of_branch(wait: str, splits: frozenset[str], graph: ControlFlow) -> str | None:

@@ -44,6 +44,8 @@ class ControlFlow:
         """Outgoing sequence flows of a node in model order; do not modify the list."""
         self.flows_in = arriving.__getitem__
         """Incoming sequence flows of a node in model order; do not modify the list."""
+        self.with_conditions: dict[str, None] = {}
+        """Nodes with a conditional or default flow, each once: the others take all their flows."""
         for flow in scope.flows:
             source, target = flow.source, flow.target
             if source in leaving and target in leaving:
@@ -52,6 +54,8 @@ class ControlFlow:
                 self.into[target].append(arc)
                 leaving[source].append(flow)
                 arriving[target].append(flow)
+                if flow.default or flow.condition is not None:
+                    self.with_conditions[source] = None
         for node in scope.nodes:
             if isinstance(node, Event) and node.attached_to in leaving:
                 arc = Arc(node.attached_to, node.id)
