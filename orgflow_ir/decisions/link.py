@@ -49,6 +49,7 @@ from orgflow_ir.program.feel.types import (
     ListType,
     SimpleType,
     Type,
+    find_converted_type,
 )
 from orgflow_ir.program.feel_operators import EXACT_LIST, FEEL
 from orgflow_ir.program.structures import (
@@ -579,6 +580,7 @@ class _Linker:
                 if column.allowed is not None and self.file.engine is None
                 else None,
                 self.conversion(column.expression.type_ref),
+                self.written_type(column.expression.type_ref),
             )
             for column in table.inputs
         )
@@ -639,6 +641,14 @@ class _Linker:
         """The type to which the engine converts the values of an input column."""
         known = self.file.engine == "camunda7" and type_ref in _CONVERTED
         return type_ref or "" if known else ""
+
+    def written_type(self, type_ref: str | None) -> Type:
+        """The type to which an input column converts texts; Camunda 7 has its own conversions."""
+        if type_ref is None or self.file.engine == "camunda7":
+            return ANY
+        name = normal_name(type_ref)
+        known = self.types.get(name) or SIMPLE_NAMES.get(name.removeprefix("feel:"))
+        return ANY if known is None else find_converted_type(known)
 
     def conclusion(
         self, text: str, names: tuple[str, ...], place: str, column: TableOutput

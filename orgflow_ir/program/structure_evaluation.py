@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from orgflow_ir.program.feel import calendar, numbers
-from orgflow_ir.program.feel.boundary import to_json
+from orgflow_ir.program.feel.boundary import convert_texts, to_json
 from orgflow_ir.program.feel.relations import (
     compare_values,
     conjoin_truths,
@@ -514,6 +514,7 @@ def _compute_table(table: DecisionTable, scope: Scope) -> Value:
     given: list[Value] = []
     for column in table.inputs:
         value = _convert_input(scope.value(column.expression), column.converts)
+        value = convert_texts(value, column.type)
         if column.allowed is not None and not passes_tests(column.allowed, value, scope):
             return None
         given.append(value)
