@@ -31,7 +31,7 @@ from orgflow_ir.program.syntax import (
 
 _WRAPPED = re.compile(r"\s*[$#]\{(.*)\}\s*", re.DOTALL)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_SINGLE_EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
+_SINGLE_EQUALS = re.compile(r"(?<![=!<>])=(?![=>])")
 _STATEMENT = re.compile(r"\s*(?:return\b)?(.*?)(?:;\s*)?", re.DOTALL)
 _RETURNS = re.compile(r"\s*return\b.*;\s*", re.DOTALL)
 _DECLARED: Final = (
@@ -126,28 +126,32 @@ def _read_juel() -> Front:
 
 def _read_javascript() -> Front:
     from orgflow_ir.languages.javascript import JavaScriptParser
+    from orgflow_ir.languages.literals import JavaScriptValues
 
-    return _make_front(
-        lambda *code: JavaScriptParser(*code).parse(), lambda tree: _as_truth(with_members(tree))
-    )
+    def parse(text: str, start: int, end: int) -> Tree:
+        return JavaScriptValues(text, start, end).parse()
+
+    def parse_unmarked(text: str, start: int, end: int) -> Tree:
+        return JavaScriptParser(text, start, end).parse()
+
+    return Front(parse, parse_unmarked, parse, lambda tree: _as_truth(with_members(tree)))
 
 
 def _read_groovy() -> Front:
-    from orgflow_ir.languages.javascript import GroovyParser
-    from orgflow_ir.languages.literals import checked_in_groovy, groovy_truth
+    from orgflow_ir.languages.literals import GroovyValues, groovy_truth
 
     return _make_front(
-        lambda *code: checked_in_groovy(GroovyParser(*code).parse()),
+        lambda *code: GroovyValues(*code).parse(),
         lambda tree: groovy_truth(with_members(tree)),
     )
 
 
 def _read_python() -> Front:
-    from orgflow_ir.languages.javascript import PythonParser
-    from orgflow_ir.languages.literals import groovy_truth, in_python
+    from orgflow_ir.languages.expression_parser import Parser
+    from orgflow_ir.languages.literals import PythonValues, groovy_truth, in_python
 
     return _make_front(
-        lambda *code: in_python(PythonParser(*code).parse(), condition=True),
+        lambda *code: in_python(Parser.parse(PythonValues(*code)), condition=True),
         lambda tree: groovy_truth(with_members(tree)),
     )
 
