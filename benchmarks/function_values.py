@@ -1,6 +1,7 @@
 """Functions in scripts and conditions: values of real interpreters and of n8n's engine.
 
     python benchmarks/function_values.py [--seed N] [--texts N] [--language NAME] [--show]
+                                         [--record FILE]
 
 Draws expressions over the functions of `orgflow_ir/program/function_rows.py` with variables of many
 types. Node, Python 3, Groovy and Tomcat's implementation of the expression language compute them;
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +32,10 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "tests" / "backends"
 
 from one_task import HEAD, compiled, one_task  # noqa: E402
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest  # noqa: E402
+
+from orgflow_ir.languages.recognise import read_condition  # noqa: E402
+from orgflow_ir.model import Expression  # noqa: E402
+from orgflow_ir.program.syntax import ConditionError  # noqa: E402
 
 JARS = (
     "/usr/share/java/tomcat9-el-api.jar", "/usr/share/java/tomcat9-jasper-el.jar",
@@ -65,7 +71,7 @@ GRAMMARS: dict[str, Grammar] = {
         "T": ("s", "s", "T.substring(I)", "T.substring(I, I)", "T.slice(I)", "T.slice(-2)",
               "T.trim()", "T.toUpperCase()", "T.toLowerCase()", "T.replace(C, C)", "X.join(P)",
               "String(N)", "T.charAt(I)", "T.split(P)[0]", "T.split(P)[I]", "T.padStart(6, '0')",
-              "N.toFixed(2)", "L.join()", "T.repeat(2)", "T.replaceAll(C, C)", "c?.name", "T + T",
+              "N.toFixed(2)", "L.join()", "T.repeat(2)", "T.replaceAll(C, C)", "c?.name", "(T + T)",
               "o.find(x => x.a > k).b", "X.reduce((p, q) => p + q, '')", "X.map(x => x.trim())[0]"),
         "N": ("n", "k", "Math.abs(N)", "Math.round(N)", "Math.floor(N)", "Math.ceil(N)",
               "Math.max(N, N)", "Math.min(N, N, 3)", "Math.trunc(N)", "Math.sign(N)",
@@ -87,7 +93,7 @@ GRAMMARS: dict[str, Grammar] = {
         **_SHARED,
         "T": ("s", "s", "T.substring(I)", "T.substring(I, I)", "T.trim()", "T.toUpperCase()",
               "T.replace(C, C)", "X.join(P)", "T.split(P)[0]", "s?.trim()", "c?.name", "T.reverse()",
-              "o.find { it.a > k }?.b", "o.find { it.a > k }.b", "s ?: 'none'", "X[-1]",
+              "o.find { it.a > k }?.b", "o.find { it.a > k }.b", "(s ?: 'none')", "X[-1]",
               "(T + T)", "X.max()", "X.collect { it.trim() }[0]", "L.join(P)"),
         "N": ("n", "k", "Math.abs(N)", "Math.max(N, N)", "Math.min(N, k)", "T.indexOf(C)",
               "T.lastIndexOf(C)", "T.length()", "L.size()", "L.sum()", "L.max()", "L.min()",
@@ -294,6 +300,17 @@ def write_model(case: Case) -> str:
     )
 
 
+def refuse_condition(case: Case) -> str:
+    """Why a condition is not supported; empty if it is."""
+    text = f"${{{case.text}}}" if case.language == "juel" else case.text
+    language = None if case.language == "juel" else case.language
+    try:
+        read_condition(Expression(text=text, language=language))
+    except ConditionError as error:
+        return str(error)
+    return ""
+
+
 def run_cases(
     engine: LocalEngine, cases: list[Case]
 ) -> tuple[list[dict[str, Any] | None], Counter[str]]:
@@ -305,9 +322,12 @@ def run_cases(
             key = case[:3]
             if key in workflows:
                 continue
+            if case.is_condition and (reason := refuse_condition(case)):
+                workflows[key] = None
+                reasons[reason] += 1
+                continue
             process, ctx = compiled(write_model(case), Path(folder))
-            refused = [d.message for d in ctx.diagnostics if d.code in ("OF404", "OF502", "OF206")]
-            refused += [d.message for d in ctx.diagnostics if "cannot" in d.message][:1]
+            refused = [d.message for d in ctx.diagnostics if d.code == "OF404"]
             workflows[key] = None if refused else process.root.workflow
             reasons.update(refused[:1])
     requests = [
@@ -349,11 +369,33 @@ def judge_case(case: Case, answer: dict[str, Any], ours: dict[str, Any] | None) 
         return "refused"
     if ours is STOP:
         return "stops"
-    if case.is_condition and answer.get("value", 0) is None:
-        answer = {"value": False}
+    if case.is_condition and "value" in answer:
+        answer = {"value": bool(answer["value"])}  # a text or null
     if "value" in answer and same_value(answer["value"], ours["value"]):
         return "equal"
     return "silent"
+
+
+RECORD_HEAD = """\
+# Functions in scripts and conditions with the values of Node 20, CPython 3.11, Groovy 2.4.21 and the
+# expression language of Tomcat 9, drawn and recorded by `benchmarks/function_values.py --record`.
+# language <tab> value or condition <tab> text <tab> variables <tab> value; error: the interpreter stops as
+# well; stop: only the run stops, since the result depends on types or on versions of the language
+"""
+
+
+def write_row(case: Case, answer: dict[str, Any], verdict: str) -> str:
+    """A case as a row of the tests."""
+    value = "error" if verdict == "stops" else json.dumps(answer.get("value"), ensure_ascii=False)
+    if verdict == "stops" and "value" in answer:
+        value = "stop"
+    if case.is_condition and verdict == "equal":
+        value = json.dumps(bool(answer["value"]))
+    used = {name: given for name, given in case.given.items() if re.search(rf"\b{name}\b", case.text)}
+    kind = "condition" if case.is_condition else "value"
+    return "\t".join(
+        (case.language, kind, json.dumps(case.text), json.dumps(used, ensure_ascii=False), value)
+    )
 
 
 def main() -> int:
@@ -362,11 +404,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--texts", type=int, default=150)
     parser.add_argument("--language", choices=sorted(GRAMMARS))
-    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--show", action="store_true", help="stops where there is a value")
+    parser.add_argument("--record", type=Path, help="rows for the tests")
     options = parser.parse_args()
     columns = ("expressions", "values", "equal", "stops", "refused", "silent")
     print(f"{'language':12}" + "".join(f"{column:>13}" for column in columns))
     total = 0
+    rows: list[str] = []
     with LocalEngine() as engine:
         for language in [options.language] if options.language else sorted(GRAMMARS):
             cases = draw_cases(language, options.texts, options.seed)
@@ -380,6 +424,8 @@ def main() -> int:
             stopped = 0
             for case, answer, ours in zip(cases, answers, values, strict=True):
                 verdict = judge_case(case, answer, ours)
+                if options.record and verdict in ("equal", "stops"):
+                    rows.append(write_row(case, answer, verdict))
                 counts[verdict] += 1
                 total += verdict == "silent"
                 stopped += verdict == "stops" and "value" in answer
@@ -392,6 +438,8 @@ def main() -> int:
                   + f"   ({stopped} stops where the interpreter has a value)")  # fmt: skip
             for reason, count in reasons.most_common(12):
                 print(f"    refused {count}: {reason[:160]}")
+    if options.record:
+        options.record.write_text(RECORD_HEAD + "\n".join(rows) + "\n", "utf-8")
     return int(total > 0)
 
 

@@ -113,7 +113,6 @@ class JavaScriptParser(Parser):
         ("JSON", "stringify"): methods.WRITTEN_JSON
     }
     library: ClassVar[str] = "javascript"
-    computed_parts: ClassVar[bool] = True
 
     def part_of(self, of: Tree, name: str) -> Tree:
         """As in the base class, and the length of a text or list."""
@@ -200,7 +199,6 @@ class EqualsParser(JavaScriptParser):
     """Languages of which `==` compares values as Java's `equals` does."""
 
     library: ClassVar[str] = "java"
-    computed_parts: ClassVar[bool] = False
 
     operators: ClassVar[Operators] = JAVA
     signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
@@ -220,6 +218,7 @@ class PythonParser(JavaScriptParser):
     }  # fmt: skip
 
     library: ClassVar[str] = "python"
+    computed_parts: ClassVar[bool] = True
     token: ClassVar[re.Pattern[str]] = PYTHON_TOKEN
 
     def elaborate(self, body: Tree, *, test: bool) -> Tree:

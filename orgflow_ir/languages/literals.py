@@ -117,6 +117,7 @@ class _Literals(Parser):
 class JavaScriptValues(_Literals, JavaScriptParser):
     """Values in JavaScript scripts, with templates in backticks."""
 
+    computed_parts: ClassVar[bool] = True
     token: ClassVar[re.Pattern[str]] = re.compile(
         TOKEN.pattern.replace(r"|'(?:", r"|`(?:[^`\\]|\\.)*`|'(?:", 1).replace("?:]))", "?:{}]))")
     )

@@ -146,7 +146,8 @@ def _same_guard(tree: Tree) -> Tree:
 
 
 class BoundValues(Mapping[Path, Any]):
-    """Values of names as a mapping of paths, of which each step is an entry of the one before."""
+    """Values of names as a mapping of paths, of which each step is an entry of the one before, or
+    in JavaScript the length of a text or list."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values_by_name = values
@@ -158,6 +159,8 @@ class BoundValues(Mapping[Path, Any]):
                 value = value[int(step)]
             elif isinstance(value, dict) and step in value:
                 value = value[step]
+            elif isinstance(value, list | tuple | str) and step == "length":
+                value = len(value)
             else:
                 raise KeyError(path)
         return value

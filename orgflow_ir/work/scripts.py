@@ -72,7 +72,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PYTHON_TOKEN = re.compile(
-    _TOKEN.pattern.replace(r"//[^\n]*|/\*.*?\*/", r"\#[^\n]*", 1).replace("(?P<op>", "(?P<op>//|", 1),
+    _TOKEN.pattern.replace(r"//[^\n]*|/\*.*?\*/", r"\#[^\n]*", 1).replace("(?P<op>", "(?P<op>//=|//|", 1),
     re.VERBOSE | re.DOTALL,
 )
 """The same in Python."""
@@ -93,7 +93,7 @@ _PRINTS = frozenset({"println", "print"})
 _FAILURE = re.compile(r"Error|\w*Exception|TypeError|RangeError")
 """Error classes of the languages themselves; any other class is unknown here."""
 
-_CHANGES = ("+=", "-=", "*=", "/=")
+_CHANGES = ("+=", "-=", "*=", "/=", "//=")
 _PROCESS_FIRST = {"flowable": "Flowable", "activiti": "Activiti"}
 """Engines that look for a name among the variables of the process before those of the script
 (`ScriptBindings.get`)."""
@@ -457,7 +457,7 @@ class _Reader:
             value = self.tree(line[2:])
             return self.typed(Assign(texts[0], value, local=self.is_local(texts[0])))
         if len(line) > 2 and line[0].kind == "name" and texts[1] in _CHANGES:
-            changed = f"{texts[0]} {texts[1][0]} ({self.text(line[2:])})"
+            changed = f"{texts[0]} {texts[1][:-1]} ({self.text(line[2:])})"
             return self.typed(Assign(texts[0], self.parsed(changed), local=self.is_local(texts[0])))
         if len(line) == 2 and line[0].kind == "name" and texts[1] in ("++", "--"):
             # A difference, as a sum with a text would be a text.
@@ -504,7 +504,7 @@ class _Reader:
             if line[sign].text == "<<":
                 return self.changing(target.path, Call(methods.APPEND, (target, value)))
             if line[sign].text != "=":
-                changed = f"{self.text(line[:sign])} {line[sign].text[0]} "
+                changed = f"{self.text(line[:sign])} {line[sign].text[:-1]} "
                 value = self.parsed(f"{changed}({self.text(line[sign + 1 :])})")
             return self.changing(target.path, value)
         if sign == 1 and line[1].text == "<<" and line[0].kind == "name":

@@ -25,7 +25,7 @@ from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.element_names import join_listed
-from orgflow_ir.program.syntax import Path, Variable
+from orgflow_ir.program.syntax import Call, Path, Tree, Variable, nodes
 from orgflow_ir.work.gateway_decisions import Branch, Decision
 from orgflow_ir.work.process_variables import Read
 
@@ -129,7 +129,19 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
             demand, on_item, strict=len(path) == 1 and (demand.guards, path[0]) in left
         )
         tests.append(operand_checks.print_guarded_test(demand.guards, test, on_item))
-    return " || ".join(tests)
+    unset = " || ".join(tests)
+    guards = [guard for need in list_required(decision) for guard in need.guards]
+    guards += [guard for before, _ in list_asked_methods(decision) for guard in before]
+    guards += [guard for demand in demanded for guard in demand.guards]
+    if any(_may_throw(tree) for tree, _ in guards):
+        # n8n takes an expression that throws for null, and the run would go on.
+        return f"((f) => {{ try {{ return f(); }} catch {{ return true; }} }})(() => {unset})"
+    return unset
+
+
+def _may_throw(tree: Tree) -> bool:
+    """Whether JavaScript may throw an error where it computes a guard: it calls a method."""
+    return any(isinstance(node, Call) and node.method.checked != "nothing" for node in nodes(tree))
 
 
 def _path_of(demand: Demand) -> Path:
