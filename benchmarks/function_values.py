@@ -79,7 +79,8 @@ GRAMMARS: dict[str, Grammar] = {
               "parseInt(N, 10)", "parseFloat(T)", "Number(T)", "L.length", "T.length", "(N + N)",
               "(N * 2)", "L.reduce((p, q) => p + q, 0)", "L.indexOf(N)", "L.findIndex(x => x > 1)",
               "o.map(x => x.a).reduce((p, q) => p + q)", "L.at(-1)", "L[0]", "(N - k)"),
-        "L": ("l", "l", "L.map(x => x * 2)", "L.filter(x => x > k)", "L.slice(1)", "o.map(x => x.a)",
+        "L": ("l", "l", "L.map(x => x * 2)", "L.filter(x => x > k)", "L.slice(1)",
+              "o.map(x => x.a)",
               "o.filter(x => x.b == s).map(x => x.a)", "L.map(x => Math.abs(x))",
               "L.filter(x => x)", "X.map(x => x.length)"),
         "X": ("t", "t", "T.split(P)", "X.map(x => x.toUpperCase())", "o.map(x => x.b)",
@@ -207,8 +208,11 @@ for (const line of lines) {
   const [text, given] = JSON.parse(line);
   let answer;
   try {
-    const value = new Function(...Object.keys(given), "return (" + text + ")")(...Object.values(given));
-    const bad = (v) => typeof v === "number" ? !Number.isFinite(v) : v !== null && typeof v === "object" && Object.values(v).some((one) => one === undefined || bad(one));
+    const compute = new Function(...Object.keys(given), "return (" + text + ")");
+    const value = compute(...Object.values(given));
+    const lost = (one) => one === undefined || bad(one);
+    const bad = (v) => typeof v === "number" ? !Number.isFinite(v)
+      : v !== null && typeof v === "object" && Object.values(v).some(lost);
     answer = bad(value) ? { unknown: String(value) } : { value: value ?? null };
   } catch (error) { answer = { error: String(error) }; }
   console.log(JSON.stringify(answer));
@@ -219,7 +223,7 @@ import json, math, sys
 for line in sys.stdin:
     text, given = json.loads(line)
     try:
-        answer = {"value": eval(text, {}, given) if False else eval(text, dict(given))}
+        answer = {"value": eval(text, dict(given))}
         json.dumps(answer, allow_nan=False)
     except Exception as error:
         answer = {"error": str(error)}
@@ -391,7 +395,9 @@ def write_row(case: Case, answer: dict[str, Any], verdict: str) -> str:
         value = "stop"
     if case.is_condition and verdict == "equal":
         value = json.dumps(bool(answer["value"]))
-    used = {name: given for name, given in case.given.items() if re.search(rf"\b{name}\b", case.text)}
+    used = {
+        name: given for name, given in case.given.items() if re.search(rf"\b{name}\b", case.text)
+    }
     kind = "condition" if case.is_condition else "value"
     return "\t".join(
         (case.language, kind, json.dumps(case.text), json.dumps(used, ensure_ascii=False), value)

@@ -46,7 +46,9 @@ def print_function(tree: Apply, variable: ReadVariable) -> str:
 
 def _print_lambda(operation: AppliedFunction, outer: list[str]) -> str:
     function = operation.function
-    names = {name: f"p{at}_{len(function.parameters)}" for at, name in enumerate(function.parameters)}
+    names = {
+        name: f"p{at}_{len(function.parameters)}" for at, name in enumerate(function.parameters)
+    }
     given = dict(zip(function.outer, outer, strict=True))
 
     def read_path(path: Path) -> str:

@@ -16,6 +16,7 @@ from orgflow_ir.program.feel.types import ANY, Type
 from orgflow_ir.program.structures import Coerced, DecisionTable, TableInput
 from orgflow_ir.program.syntax import Tree, Variable
 
+
 def type_inputs_by_columns(units: Mapping[str, Unit]) -> dict[str, Unit]:
     """The units, where inputs without a type have that of the columns which read them, if all
     readers agree. Columns whose input has their type do not convert it again."""
@@ -30,9 +31,9 @@ def type_inputs_by_columns(units: Mapping[str, Unit]) -> dict[str, Unit]:
         rest = tuple(column for column in table.inputs if column not in alone)
         tree = _replace_inputs(table, rest)
         others.update(keys[name] for name in list_free_names(tree) if name in keys)
-    for unit in units.values():
-        if isinstance(unit, Logic) and unit.tree is not None and _find_table(unit.tree) is None:
-            others.update(requirement.key for requirement in unit.requires)
+    for other in units.values():
+        if isinstance(other, Logic) and other.tree is not None and _find_table(other.tree) is None:
+            others.update(requirement.key for requirement in other.requires)
     types = {
         key: next(iter(of))
         for key, of in stated.items()
@@ -75,7 +76,7 @@ def _state_types(unit: Unit, types: Mapping[str, Type]) -> Unit:
     table = _find_table(unit.tree) if isinstance(unit, Logic) and unit.tree is not None else None
     if table is None:
         return unit
-    assert isinstance(unit, Logic) and unit.tree is not None
+    assert isinstance(unit, Logic)
     typed = {r.name for r in unit.requires if r.key in types}
     columns = tuple(
         TableInput(column.expression, column.allowed, column.converts, ANY, column.span)

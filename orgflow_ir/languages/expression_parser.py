@@ -315,9 +315,7 @@ class Parser:
         """A path of which the first parts are consumed, and what is called on it."""
         while self.ahead(".", "[", "(", "?.") or self.function_ahead(parts[-1]):
             if self.function_ahead(parts[-1]):
-                receiver = self.entry_path(
-                    self.named(root, parts[:-1], first.span), counted, got
-                )
+                receiver = self.entry_path(self.named(root, parts[:-1], first.span), counted, got)
                 return self.asked(self.method_of_function(receiver, parts[-1]))
             op = self.take().text
             if op == "?.":
@@ -326,11 +324,11 @@ class Parser:
                 if self.safe_to_end:
                     rest = self.path_from(first, root, parts, counted, got)
                     return self.unless_null(receiver, rest)
-                rest = self.called_or_read(receiver, parts[-1])
-                if rest is None:
+                part = self.called_or_read(receiver, parts[-1])
+                if part is None:
                     span = Span(first.span.start, self.tokens[self.at - 1].span.end)
-                    rest = self.entry_path(self.named(root, parts, span), counted, got)
-                return self.asked(self.unless_null(receiver, rest))
+                    part = self.entry_path(self.named(root, parts, span), counted, got)
+                return self.asked(self.unless_null(receiver, part))
             if op == ".":
                 kind, text, _ = self.take()
                 if kind != "name":

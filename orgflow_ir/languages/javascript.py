@@ -352,7 +352,6 @@ class PythonParser(JavaScriptParser):
             chain = self.operators.logic["and"](chain, link, span=span) if chain else link
             left = right
 
-
     def not_in_ahead(self) -> bool:
         """Whether `not in` comes next."""
         following = self.tokens[self.at + 1 : self.at + 2]

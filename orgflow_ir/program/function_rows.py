@@ -1,10 +1,10 @@
 """Functions and methods that people call in scripts and conditions, one row each.
 
 A row has a value where its language and JavaScript have the same, and none otherwise: for operands
-of another type, for texts outside the Basic Multilingual Plane (their positions differ), for numbers
-whose type would matter, and where the language ends with an error. A target computes such a row by
-the function of the same name, whose value is then `undefined`, tests for that first (`RESULT`), and
-stops the run.
+of another type, for texts outside the Basic Multilingual Plane (their positions differ), for
+numbers whose type would matter, and where the language ends with an error. A target computes such a
+row by the function of the same name, whose value is then `undefined`, tests for that first
+(`RESULT`), and stops the run.
 """
 
 from __future__ import annotations
@@ -175,7 +175,9 @@ def _same_class(values: list[Any]) -> list[Any]:
 
 def _parse_whole(text: Any) -> int:
     """The number that begins a text, in JavaScript."""
-    match = re.match(r"\s*([+-]?\d{1,15})(?![0-9xX])", text if isinstance(text, str) else "", re.ASCII)
+    match = re.match(
+        r"\s*([+-]?\d{1,15})(?![0-9xX])", text if isinstance(text, str) else "", re.ASCII
+    )
     if match is None:
         number = _read_number(text)
         if abs(number) > MOST_EXACT or 0 < abs(number) < 1e-6:
@@ -256,7 +258,9 @@ POWER_OF = define_function("power of", _power, "number")
 LEAST = define_function("least", lambda *v: min(_read_numbers(list(v))), "number")
 GREATEST = define_function("greatest", lambda *v: max(_read_numbers(list(v))), "number")
 LEAST_CLASS = define_function("least of class", lambda *v: min(_same_class(list(v))), "number")
-GREATEST_CLASS = define_function("greatest of class", lambda *v: max(_same_class(list(v))), "number")
+GREATEST_CLASS = define_function(
+    "greatest of class", lambda *v: max(_same_class(list(v))), "number"
+)
 LEAST_IN = define_function("least in", lambda v: _find_extreme(_read_list(v), min))
 GREATEST_IN = define_function("greatest in", lambda v: _find_extreme(_read_list(v), max))
 LEAST_VALUE = define_function("least value", lambda *v: _find_extreme(list(v), min))

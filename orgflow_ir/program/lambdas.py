@@ -183,9 +183,7 @@ def apply_function(
     """The call of a list function by its name; `begin` is the first value of `reduce list`. Raises
     `KeyError` for a name that is none."""
     row = LIST_FUNCTIONS[name]
-    outer = tuple(
-        dict.fromkeys(path[0] for path in variables(body) if path[0] not in parameters)
-    )
+    outer = tuple(dict.fromkeys(path[0] for path in variables(body) if path[0] not in parameters))
     function = Lambda(parameters, outer, body, row.test)
     operation: Operation[Call] = AppliedFunction(row, function, begins=begin is not None)
     begins = () if begin is None else (begin,)

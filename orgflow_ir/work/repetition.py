@@ -142,8 +142,9 @@ def _find_fresh_variable(repetition: Repetition) -> str:
         tree = read_value(result.text, result.language)
     except ConditionError:
         return ""
-    is_own = isinstance(tree, Variable) and tree.name != repetition.item
-    return tree.name if is_own else ""
+    if not isinstance(tree, Variable) or tree.name == repetition.item:
+        return ""
+    return tree.name
 
 
 def _taken_from(data: str, loop: Loop, scope: Scope) -> str:

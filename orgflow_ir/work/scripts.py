@@ -72,7 +72,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PYTHON_TOKEN = re.compile(
-    _TOKEN.pattern.replace(r"//[^\n]*|/\*.*?\*/", r"\#[^\n]*", 1).replace("(?P<op>", "(?P<op>//=|//|", 1),
+    _TOKEN.pattern.replace(r"//[^\n]*|/\*.*?\*/", r"\#[^\n]*", 1).replace(
+        "(?P<op>", "(?P<op>//=|//|", 1
+    ),
     re.VERBOSE | re.DOTALL,
 )
 """The same in Python."""

@@ -109,9 +109,7 @@ def decide_on_engine(
 ) -> list[Any]:
     """The values of the decision `Dec` of a file for each item."""
     (workflow,) = compile_workflows(path, registry)
-    requests = [
-        RunRequest(workflow, "Start", items=[{"json": item}], data=True) for item in given
-    ]
+    requests = [RunRequest(workflow, "Start", items=[{"json": item}], data=True) for item in given]
     values = []
     for run in engine.run_many(requests):
         last = run.order[-1].items

@@ -72,7 +72,7 @@ def process_with(activity: str, condition: str, others: str = "") -> str:
     return (
         f'{HEAD}<process id="P" isExecutable="true"><startEvent id="S"/>{steps}{activity}'
         f'<exclusiveGateway id="G" default="G_C"/><endEvent id="E"/>{wires}'
-        f'{wire("G", "B", condition)}{wire("G", "C")}{wire("B", "E")}{wire("C", "E")}</process>'
+        f"{wire('G', 'B', condition)}{wire('G', 'C')}{wire('B', 'E')}{wire('C', 'E')}</process>"
         f"{others}</definitions>"
     )
 
@@ -156,7 +156,7 @@ CALLED = (
     'scriptFormat="groovy"><script>execution.setVariable("made", 1)</script></scriptTask>'
     f'<endEvent id="e"/>{wire("s", "z")}{wire("z", "e")}</process>'
 )
-MAPPED = '<extensionElements><camunda:{}/></extensionElements>'
+MAPPED = "<extensionElements><camunda:{}/></extensionElements>"
 CALLS = {
     "nothing is taken": ("", "${made == 1}", False),
     "everything is taken": ('out variables="all"', "${made == 1}", True),
