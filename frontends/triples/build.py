@@ -127,7 +127,9 @@ class _Builder:
         self, steps: list[GraphNode], flows: list[GraphFlow], asked: set[str]
     ) -> None:
         behind = Counter(f"{f.source} decides" if f.source in asked else f.source for f in flows)
-        kinds = {node.key: node.kind for node in steps} | {f"{k} decides": "exclusive" for k in asked}
+        kinds = {node.key: node.kind for node in steps} | {
+            f"{k} decides": "exclusive" for k in asked
+        }
         self._deciding = {
             self._ids[key]
             for key, count in behind.items()

@@ -423,7 +423,9 @@ def _tell_apart(
         for depth in range(_MOST_FOLLOWING):
             names = {at: style.text(" ".join(words[depth : depth + 1]))
                      for at, words in following.items()}  # fmt: skip
-            candidates = {at: f"{text}, then {name}" if name else text for at, name in names.items()}
+            candidates = {
+                at: f"{text}, then {name}" if name else text for at, name in names.items()
+            }
             if len(set(candidates.values())) == len(group):
                 break
         else:

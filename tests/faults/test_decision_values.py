@@ -20,7 +20,7 @@ VALUES = {
         ("yes, then Call", "yes, then Mail"),
     ),
     "nothing differs but the elements": (
-        ("", ""), {"a": "Task 1", "b": "Task 1", "c": "Call", "e": "Call"},
+        ("", ""), {"a": "Task 1", "b": "Task 1", "c": "Call", "e": "Call", "end1": "Done", "end2": "Done"},
         ("Task 1 (a)", "Task 1 (b)"),
     ),
     "nothing to tell apart": (
