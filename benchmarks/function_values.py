@@ -93,7 +93,8 @@ GRAMMARS: dict[str, Grammar] = {
     "groovy": {
         **_SHARED,
         "T": ("s", "s", "T.substring(I)", "T.substring(I, I)", "T.trim()", "T.toUpperCase()",
-              "T.replace(C, C)", "X.join(P)", "T.split(P)[0]", "s?.trim()", "c?.name", "T.reverse()",
+              "T.replace(C, C)", "X.join(P)", "T.split(P)[0]", "s?.trim()", "c?.name",
+              "T.reverse()",
               "o.find { it.a > k }?.b", "o.find { it.a > k }.b", "(s ?: 'none')", "X[-1]",
               "(T + T)", "X.max()", "X.collect { it.trim() }[0]", "L.join(P)"),
         "N": ("n", "k", "Math.abs(N)", "Math.max(N, N)", "Math.min(N, k)", "T.indexOf(C)",
@@ -107,7 +108,8 @@ GRAMMARS: dict[str, Grammar] = {
         "X": ("t", "t", "X.collect { it.toUpperCase() }", "o.collect { it.b }",
               "X.findAll { it.contains(C) }", "X.reverse()"),
         "B": ("N > N", "T == C", "T.contains(C)", "T.startsWith(C)", "k in L", "s in X",
-              "k in [1, 2]", "L.any { it > k }", "L.every { it > k }", "o.any { it.a > k }", "B && B",
+              "k in [1, 2]", "L.any { it > k }", "L.every { it > k }", "o.any { it.a > k }",
+              "B && B",
               "B || B", "!B", "L.size() > 1", "L.contains(k)", "o.every { it.b.length() > 0 }"),
     },
     "python": {
@@ -166,7 +168,8 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "l": ([1, 2, 3], [], [5], [3, 1, 2], [-1, 0, 1], [0.5, 1.5], [0.1, 0.2, 0.3], [1, 2.5], None,
           ["1", 2], [2, 2]),
     "t": (["a", "b"], [], ["hello", "lo"], ["x"], [" a", "b "], ["b", "a", "lo"], None, ["a", 1]),
-    "o": ([{"a": 1, "b": "x"}, {"a": 2, "b": "lo"}], [], [{"a": 3, "b": "a"}], [{"a": 0.5, "b": ""}],
+    "o": ([{"a": 1, "b": "x"}, {"a": 2, "b": "lo"}], [], [{"a": 3, "b": "a"}],
+          [{"a": 0.5, "b": ""}],
           [{"a": 1}], [{"a": None, "b": "x"}], None),
     "c": ({"name": "Ann"}, {"name": ""}, None, {}),
 }  # fmt: skip
@@ -381,10 +384,10 @@ def judge_case(case: Case, answer: dict[str, Any], ours: dict[str, Any] | None) 
 
 
 RECORD_HEAD = """\
-# Functions in scripts and conditions with the values of Node 20, CPython 3.11, Groovy 2.4.21 and the
-# expression language of Tomcat 9, drawn and recorded by `benchmarks/function_values.py --record`.
-# language <tab> value or condition <tab> text <tab> variables <tab> value; error: the interpreter stops as
-# well; stop: only the run stops, since the result depends on types or on versions of the language
+# Functions in scripts and conditions with the values of Node 20, CPython 3.11, Groovy 2.4.21 and
+# the expression language of Tomcat 9, drawn by `benchmarks/function_values.py --record`.
+# language <tab> value or condition <tab> text <tab> variables <tab> value; error: the interpreter
+# stops as well; stop: only the run stops, since the result depends on types or on versions
 """
 
 

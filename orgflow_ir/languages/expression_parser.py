@@ -324,11 +324,11 @@ class Parser:
                 if self.safe_to_end:
                     rest = self.path_from(first, root, parts, counted, got)
                     return self.unless_null(receiver, rest)
-                part = self.called_or_read(receiver, parts[-1])
-                if part is None:
+                called = self.called_or_read(receiver, parts[-1])
+                if called is None:
                     span = Span(first.span.start, self.tokens[self.at - 1].span.end)
-                    part = self.entry_path(self.named(root, parts, span), counted, got)
-                return self.asked(self.unless_null(receiver, part))
+                    called = self.entry_path(self.named(root, parts, span), counted, got)
+                return self.asked(self.unless_null(receiver, called))
             if op == ".":
                 kind, text, _ = self.take()
                 if kind != "name":

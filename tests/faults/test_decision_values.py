@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from text_model import model
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.work.gateway_decisions import DecisionConventions, read_decisions
-from text_model import model
 
 FLOW = "start -> d\nd -> g\ng -> a{one}\ng -> b{two}\na -> c\nb -> e\nc -> end1\ne -> end2"
 
@@ -20,7 +20,8 @@ VALUES = {
         ("yes, then Call", "yes, then Mail"),
     ),
     "nothing differs but the elements": (
-        ("", ""), {"a": "Task 1", "b": "Task 1", "c": "Call", "e": "Call", "end1": "Done", "end2": "Done"},
+        ("", ""), {"a": "Task 1", "b": "Task 1", "c": "Call", "e": "Call",
+                   "end1": "Done", "end2": "Done"},
         ("Task 1 (a)", "Task 1 (b)"),
     ),
     "nothing to tell apart": (
