@@ -225,7 +225,7 @@ def _to_fixed(value: Any, places: Any = 0) -> str:
     return text.removeprefix("-") if number == 0 else text
 
 
-def _power(left: Any, right: Any) -> float:
+def _raise_power(left: Any, right: Any) -> float:
     base, exponent = _read_whole(left), _read_whole(right)
     if not 0 <= exponent <= 64:
         raise NoAnswer
@@ -239,7 +239,7 @@ def _square_root(value: Any) -> float:
     return _check_number(math.sqrt(number))
 
 
-def _abs(value: Any) -> float:
+def _find_absolute(value: Any) -> float:
     return abs(_read_number(value))
 
 
@@ -247,14 +247,14 @@ def _whole_of(change: Callable[[float], float]) -> Callable[[Any], float]:
     return lambda value: _check_number(change(_read_number(value)))
 
 
-ABSOLUTE = define_function("absolute", _abs, "number")
+ABSOLUTE = define_function("absolute", _find_absolute, "number")
 FLOOR = define_function("floor", _whole_of(math.floor), "number")
 CEILING = define_function("ceiling", _whole_of(math.ceil), "number")
 TRUNCATE = define_function("truncate", _whole_of(math.trunc), "number")
 ROUND = define_function("round half up", _whole_of(_round_up_half), "number")
 SIGN_OF = define_function("sign of", _whole_of(lambda x: (x > 0) - (x < 0)), "number")
 ROOT = define_function("square root", _square_root, "number")
-POWER_OF = define_function("power of", _power, "number")
+POWER_OF = define_function("power of", _raise_power, "number")
 LEAST = define_function("least", lambda *v: min(_read_numbers(list(v))), "number")
 GREATEST = define_function("greatest", lambda *v: max(_read_numbers(list(v))), "number")
 LEAST_CLASS = define_function("least of class", lambda *v: min(_same_class(list(v))), "number")
@@ -329,7 +329,7 @@ def _read_sequence(value: Any) -> Any:
     return _read_text(value) if isinstance(value, str) else _read_list(value)
 
 
-def _count(value: Any) -> int:
+def _count_entries(value: Any) -> int:
     return len(value) if isinstance(value, dict) else len(_read_sequence(value))
 
 
@@ -352,7 +352,7 @@ def _slice_java(text: Any, start: Any, end: Any = None) -> str:
     return chars[first:last]
 
 
-def _slice(value: Any, start: Any = None, end: Any = None) -> Any:
+def _slice_sequence(value: Any, start: Any = None, end: Any = None) -> Any:
     """A part of a text or list; positions below zero count from the end."""
     of = _read_sequence(value)
     first = None if start is None else _read_whole(start)
@@ -437,11 +437,11 @@ def _has_same(value: Any, wanted: Any) -> bool:
 
 
 HAS_SAME = define_function("has same", _has_same, "truth")
-HAS_NOTHING = define_function("has nothing", lambda value: not _count(value), "truth")
-COUNT_OF = define_function("count of", _count, "whole")
+HAS_NOTHING = define_function("has nothing", lambda value: not _count_entries(value), "truth")
+COUNT_OF = define_function("count of", _count_entries, "whole")
 SUBSTRING = define_function("substring", _slice_substring, "text")
 JAVA_SUBSTRING = define_function("java substring", _slice_java, "text")
-SLICE = define_function("slice", _slice)
+SLICE = define_function("slice", _slice_sequence)
 ITEM_AT = define_function("item at", _item_at)
 CHAR_AT = define_function("char at", _char_at, "text")
 MEMBER_OF = define_function("member of", _member_of)
@@ -534,7 +534,7 @@ def _repeat_text(text: Any, count: Any) -> str:
     return _read_text(text) * times
 
 
-def _pad(text: Any, length: Any, fill: Any, *, start: bool) -> str:
+def _pad_text(text: Any, length: Any, fill: Any, *, start: bool) -> str:
     chars, filler, size = _read_text(text), _read_text(fill), _read_whole(length)
     if not filler or size > 1000:
         raise NoAnswer
@@ -549,11 +549,11 @@ def _count_in(text: Any, part: Any) -> int:
     return _read_text(text).count(part)
 
 
-def _starts(text: Any, part: Any) -> bool:
+def _starts_with(text: Any, part: Any) -> bool:
     return _read_text(text).startswith(_read_text(part))
 
 
-def _ends(text: Any, part: Any) -> bool:
+def _ends_with(text: Any, part: Any) -> bool:
     return _read_text(text).endswith(_read_text(part))
 
 
@@ -568,11 +568,11 @@ UPPER_PLAIN = define_function("upper plain", _change_case(str.upper), "text")
 LOWER_PLAIN = define_function("lower plain", _change_case(str.lower), "text")
 STRIP_PLAIN = define_function("strip plain", _strip_text, "text")
 REPEAT = define_function("repeat text", _repeat_text, "text")
-PAD_START = define_function("pad start", lambda t, n, f=" ": _pad(t, n, f, start=True), "text")
-PAD_END = define_function("pad end", lambda t, n, f=" ": _pad(t, n, f, start=False), "text")
+PAD_START = define_function("pad start", lambda t, n, f=" ": _pad_text(t, n, f, start=True), "text")
+PAD_END = define_function("pad end", lambda t, n, f=" ": _pad_text(t, n, f, start=False), "text")
 COUNT_IN = define_function("count in", _count_in, "whole")
-STARTS = define_function("starts", _starts, "truth")
-ENDS = define_function("ends", _ends, "truth")
+STARTS = define_function("starts", _starts_with, "truth")
+ENDS = define_function("ends", _ends_with, "truth")
 
 # Lists.
 
@@ -595,7 +595,7 @@ def _join_lists(values: Any, *others: Any) -> list[Any]:
     return [entry for of in (values, *others) for entry in _read_list(of)]
 
 
-def _reverse(value: Any) -> Any:
+def _reverse_sequence(value: Any) -> Any:
     return _read_sequence(value)[::-1]
 
 
@@ -609,6 +609,6 @@ def _all_of(values: Any, *, wanted: bool) -> bool:
 TAKE = define_function("take first", _take_first)
 DROP = define_function("drop first", _drop_first)
 JOIN_LISTS = define_function("join lists", _join_lists)
-REVERSE = define_function("reverse", _reverse)
+REVERSE = define_function("reverse", _reverse_sequence)
 ALL_TRUE = define_function("all true", lambda values: _all_of(values, wanted=True), "truth")
 ANY_TRUE = define_function("any true", lambda values: _all_of(values, wanted=False), "truth")

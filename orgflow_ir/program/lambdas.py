@@ -56,7 +56,7 @@ def _read_entries(values: Any) -> list[Any]:
     return list(values)
 
 
-def _reduce(values: Any, of: Apply, *begin: Any) -> Any:
+def _reduce_list(values: Any, of: Apply, *begin: Any) -> Any:
     entries = [*begin, *_read_entries(values)]
     if not entries:
         raise NoAnswer
@@ -88,7 +88,7 @@ LIST_FUNCTIONS: Final[Mapping[str, ListFunction]] = {
         ListFunction(
             "every in list", lambda v, of: all(of(e) for e in _read_entries(v)), True, "truth"
         ),
-        ListFunction("reduce list", _reduce),
+        ListFunction("reduce list", _reduce_list),
     )
 }
 """The functions by name; a target has a function of the same name for each."""

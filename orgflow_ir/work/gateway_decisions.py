@@ -413,7 +413,7 @@ def _tell_apart(
 ) -> list[str]:
     """The values of branches, of which equal ones also name what follows, up to where a person can
     tell them apart; else the elements that they lead to."""
-    told = list(texts)
+    values_apart = list(texts)
     for text in {text for text in texts if text and texts.count(text) > 1}:
         group = [at for at, other in enumerate(texts) if other == text and not flows[at].default]
         following = {at: list(_list_following(flows[at], graph)) for at in group}
@@ -431,8 +431,8 @@ def _tell_apart(
         else:
             candidates = {at: style.text(f"{text} ({flows[at].target})") for at in group}
         for at, candidate in candidates.items():
-            told[at] = candidate
-    return told
+            values_apart[at] = candidate
+    return values_apart
 
 
 def _list_following(flow: Flow, graph: ControlFlow) -> Iterator[str]:
