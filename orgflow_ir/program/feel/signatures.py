@@ -2,8 +2,8 @@
 
 The parser takes the names from this table, the evaluator uses it to bind and check arguments, and
 printers include the signatures of the called functions in their output. The result is null if no
-signature accepts the arguments. Only `any` and `Null` accept null; a list of one element is accepted in place
-of the element, and an element in place of such a list.
+signature accepts the arguments. Only `any` and `Null` accept null;
+a list of one element is accepted in place of the element, and an element in place of such a list.
 """
 
 from __future__ import annotations
