@@ -57,6 +57,9 @@ _CODE = re.compile(
 )
 """Characters that occur only in code, for texts that are not marked as code."""
 
+_MODULO = re.compile(r"[\w)]\s+mod\s+[\w(]")
+"""The operator `mod` of JUEL, in a text that is not marked as code."""
+
 _PATH = re.compile(r"[A-Za-z_*)]\s*/\s*[A-Za-z_@*]|::|^\s*/\w|\$[A-Za-z_]|\bget\w+\(")
 """An XPath path, in a text that declares XPath; in other texts the slash divides or is prose."""
 
@@ -126,9 +129,10 @@ def _read_juel() -> Front:
 
 def _read_javascript() -> Front:
     from orgflow_ir.languages.javascript import JavaScriptParser
-    from orgflow_ir.languages.literals import JavaScriptValues
 
     def parse(text: str, start: int, end: int) -> Tree:
+        from orgflow_ir.languages.literals import JavaScriptValues  # not for labels
+
         return JavaScriptValues(text, start, end).parse()
 
     def parse_unmarked(text: str, start: int, end: int) -> Tree:
@@ -279,7 +283,9 @@ def _if_compared(code: Recognised) -> Tree | None:
     try:
         tree = code.parse()
     except ConditionError:
-        return None
+        if code.language != "feel" or _MODULO.search(_QUOTED.sub("", code.text)) is None:
+            return None
+        return _if_compared(code._replace(language="javascript"))  # FEEL has no such operator
     if isinstance(tree, Constant):
         return tree if isinstance(tree.value, bool) else None
     if isinstance(tree, Arithmetic) or any(_is_dash(node) for node in nodes(tree)):
