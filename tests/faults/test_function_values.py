@@ -166,6 +166,7 @@ def test_what_is_not_supported_is_refused(language: str, text: str, reason: str)
 THROWING = (
     ("javascript", "l.includes(k) || s == 'b'", {"l": None, "k": 1, "s": "b"}),
     ("juel", "l.contains(k) || s == 'b'", {"l": None, "k": 1, "s": "b"}),
+    ("groovy", "(s + s).startsWith('b')", {"s": 5}),
     ("juel", "s.startsWith('a') && n > 1 || k == 1", {"s": None, "k": 1, "n": 2}),
 )
 
