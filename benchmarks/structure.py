@@ -176,7 +176,7 @@ WHAT = {
     "lint-rule": "a lint rule for n8n workflows (credentials sent unencrypted)",
     "lowering": "a lowering (event-based gateways that wait for one event only)",
     "node-type": "a node type of n8n (Sort)",
-    "operation": "an operation (Python's `abs`, for every target)",
+    "operation": "an operation (Python's `ord`)",
 }
 """What each patch adds."""
 

@@ -19,6 +19,7 @@ from orgflow_ir.program.syntax import (
     Call,
     Constant,
     Exact,
+    FunctionRow,
     Path,
     Structure,
     Tree,
@@ -52,6 +53,10 @@ def print_code(tree: Tree, variable: ReadVariable) -> str:
         case Variable(path):
             return variable(path)
         case Apply(operation, operands):
+            if isinstance(operation, FunctionRow):
+                from orgflow.backends.javascript.lambda_code import print_function  # in few models
+
+                return print_function(tree, variable)
             special = SPECIAL.get(operation.name)
             if special is not None and (code := special(tree, variable)) is not None:
                 return code

@@ -20,6 +20,7 @@ from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.program.feel.signatures import SIGNATURES, Signature
 from orgflow_ir.program.feel.types import (
+    ANY,
     ConstrainedType,
     ContextType,
     FunctionType,
@@ -229,6 +230,8 @@ class Printer:
         if column.converts:
             self.temporal = self.temporal or column.converts == "date"
             value = f'convert({value}, "{column.converts}")'
+        if column.type != ANY:
+            value = f"typed({value}, {self.type(column.type)})"
         return f"[(s) => {value}, {allowed}]"
 
     def output(self, column: TableOutput) -> str:

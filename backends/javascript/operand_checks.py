@@ -64,6 +64,8 @@ def print_unfit_test(
         assert isinstance(first, Arithmetic)
         parts = [to_js(operand, variable) for operand in (first.left, first.right)]
         return f"({find_test(requirement)})({', '.join([*parts, *codes])})"
+    if requirement is requirements.RESULT:
+        return f"({find_test(requirement)})(() => {codes[0]})"
     if len(codes) == 2:
         return f"({find_test(requirement)})({', '.join(codes)})"
     test = find_test(requirement).removeprefix(_ONE_VALUE)

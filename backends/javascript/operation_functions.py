@@ -61,3 +61,24 @@ def function_text(name: str) -> str:
         return text
     inner = "".join(f"const {other} = {definitions[other]}; " for other in called)
     return f"{body[1]}{inner}{body[2]}"
+
+
+@lru_cache(maxsize=128)
+def list_function_text(name: str) -> str:
+    """The text of a function of `js/functions.cjs`, which contains those that it calls, also
+    indirectly, at its start. Raises `KeyError` for a function that the file does not define."""
+    definitions = read_functions("functions")
+    called: set[str] = set()
+    todo = [name]
+    while todo:
+        text = definitions[todo.pop()]
+        words = set(re.findall(r"(?<![.\w$])[A-Za-z]\w*", text))
+        inner_names = (words & definitions.keys()) - called - {name}
+        called |= inner_names
+        todo += sorted(inner_names)
+    text = definitions[name]
+    body = re.fullmatch(_BODY, text)
+    if not called or body is None:
+        return text
+    inner = "".join(f"const {o} = {d}; " for o, d in definitions.items() if o in called)
+    return f"{body[1]}{inner}{body[2]}"

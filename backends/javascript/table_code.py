@@ -43,7 +43,7 @@ from orgflow.backends.javascript.literals import js_string, property_name, prope
 from orgflow.backends.javascript.operation_functions import read_functions
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic
-from orgflow_ir.program.feel.types import SimpleType, Type
+from orgflow_ir.program.feel.types import ANY, SimpleType, Type
 from orgflow_ir.program.feel.values import INPUT
 from orgflow_ir.program.feel_operators import EXACT_LIST
 from orgflow_ir.program.structures import (
@@ -264,6 +264,8 @@ class _Plain:
         scope: Scope,
     ) -> tuple[list[str], str]:
         """The conditions of the cells of a column, and of its allowed values."""
+        if column.type != ANY:
+            raise _NotPlain
         before = len(self.body), dict(self.helpers), set(self.taken)
         try:
             plain = _Column(self, unit, column, cells, read)

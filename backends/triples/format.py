@@ -12,6 +12,12 @@ ARROW = re.compile(
 
 _SENTENCE = re.compile(r"s?\s*(\d+)(?:\s*(?:-|–|to)\s*s?\s*(\d+))?", re.IGNORECASE)
 
+DEFAULT_MARK = "(default)"
+"""What ends the label of the flow that is taken where no other condition holds."""
+
+OTHERWISE = "otherwise"
+"""The label of such a flow without a name."""
+
 GATEWAY_WORDS = frozenset(
     ("xor", "and", "or", "exclusive", "parallel", "inclusive", "join", "split", "merge", "gateway",
      "xor split", "xor join", "and split", "and join", "or split", "or join",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from orgflow.backends.triples.format import (
+    DEFAULT_MARK,
     GATEWAY_WORDS,
+    OTHERWISE,
     clean_text,
     condition_text,
     plain_text,
@@ -25,7 +27,6 @@ from orgflow_ir.model import (
 )
 
 _LETTERS = {"exclusive": "X", "parallel": "A", "inclusive": "O"}
-_OTHERWISE = "otherwise"
 
 
 class GraphText:
@@ -139,4 +140,5 @@ class GraphText:
 
 def _flow_label(flow: Flow) -> str:
     condition = flow.condition.text if flow.condition is not None else ""
-    return flow.name or condition or (_OTHERWISE if flow.default else "")
+    label = flow.name or condition
+    return f"{label or OTHERWISE} {DEFAULT_MARK}" if flow.default else label

@@ -3,8 +3,10 @@ several conditions gets a gateway; nothing else is changed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+from orgflow.backends.triples.format import DEFAULT_MARK, OTHERWISE
 from orgflow.frontends.triples.graph_reader import Graph, GraphFlow, GraphNode
 
 from orgflow_ir.model import (
@@ -36,6 +38,9 @@ class _Builder:
         self._nodes: list[Node] = []
         self._flows: list[Flow] = []
         self._used: set[str] = {"model", "process"}
+        self._deciding: set[str] = set()
+        """Gateways that may have a default flow."""
+        self._with_default: set[str] = set()
 
     def model(self) -> Model:
         graph = self._graph
@@ -106,13 +111,30 @@ class _Builder:
 
     def _add_flow(self, source: str, target: str, label: str = "", line: int = 0) -> None:
         id = self._free_id(f"flow_{len(self._flows) + 1}")
+        name = label.removesuffix(DEFAULT_MARK).rstrip()
+        default = name != label and source in self._deciding and source not in self._with_default
+        if default:
+            self._with_default.add(source)
+            label = "" if name == OTHERWISE else name
         self._flows.append(
-            Flow(id=id, source=source, target=target, name=label, loc=self._line_location(line))
-        )
+            Flow(
+                id=id, source=source, target=target, name=label, default=default,
+                loc=self._line_location(line),
+            )
+        )  # fmt: skip
 
     def _connect_steps(
         self, steps: list[GraphNode], flows: list[GraphFlow], asked: set[str]
     ) -> None:
+        behind = Counter(f"{f.source} decides" if f.source in asked else f.source for f in flows)
+        kinds = {node.key: node.kind for node in steps} | {
+            f"{k} decides": "exclusive" for k in asked
+        }
+        self._deciding = {
+            self._ids[key]
+            for key, count in behind.items()
+            if count > 1 and kinds[key] in ("exclusive", "inclusive")
+        }
         for key in sorted(asked, key=list(self._ids).index):
             self._add_flow(self._ids[key], self._ids[f"{key} decides"])
         for flow in flows:

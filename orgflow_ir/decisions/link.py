@@ -49,6 +49,7 @@ from orgflow_ir.program.feel.types import (
     ListType,
     SimpleType,
     Type,
+    find_converted_type,
 )
 from orgflow_ir.program.feel_operators import EXACT_LIST, FEEL
 from orgflow_ir.program.structures import (
@@ -61,6 +62,8 @@ from orgflow_ir.program.structures import (
     For,
     FunctionCall,
     FunctionDefinition,
+    In,
+    InstanceOf,
     Iteration,
     Parameter,
     Path,
@@ -77,9 +80,12 @@ from orgflow_ir.program.structures import (
 )
 from orgflow_ir.program.syntax import (
     NOWHERE,
+    Comparison,
     Constant,
+    Logical,
     Negative,
     Node,
+    Not,
     Span,
     Tree,
     Variable,
@@ -457,16 +463,20 @@ class _Linker:
             case BoxedFunction():
                 return self.function(box, names, ANY)
             case Conditional():
-                return FEEL.choice(
-                    self.boxed(box.condition, names),
-                    self.boxed(box.then, names),
-                    self.boxed(box.otherwise, names),
+                condition = self.boxed(box.condition, names)
+                branches = (self.boxed(box.then, names), self.boxed(box.otherwise, names))
+                return _null_unless(
+                    _test_boolean(condition), FEEL.choice(condition, *branches), condition
                 )
             case BoxedIteration():
                 return self.iteration(box, names)
             case BoxedFilter():
                 inner = (*names, "item", *sorted(self.members))
-                return Filter(self.boxed(box.base, names), self.boxed(box.condition, inner))
+                base, condition = self.boxed(box.base, names), self.boxed(box.condition, inner)
+                other = _call_function("not", _test_boolean(condition, numbers=True))
+                count = _call_function("count", Filter(base, other))
+                none = FEEL.comparison["=="](count, Constant(Decimal(0)))
+                return _null_unless(none, Filter(base, condition), condition)
             case Table():
                 return self.table(box, names)
         raise AssertionError(box)
@@ -567,7 +577,10 @@ class _Linker:
         body = self.boxed(box.body, (*names, variable, "partial"))
         if box.kind == "for":
             return For(over, body)
-        return Quantified(box.kind, over, body)
+        quantified = Quantified(box.kind, over, body)
+        if box.kind == "every":
+            return quantified
+        return _null_unless(Quantified("every", over, _test_boolean(body)), quantified, body)
 
     def table(self, table: Table, names: tuple[str, ...]) -> Tree:
         self.check_aggregation(table)
@@ -579,6 +592,7 @@ class _Linker:
                 if column.allowed is not None and self.file.engine is None
                 else None,
                 self.conversion(column.expression.type_ref),
+                self.written_type(column.expression.type_ref),
             )
             for column in table.inputs
         )
@@ -640,6 +654,14 @@ class _Linker:
         known = self.file.engine == "camunda7" and type_ref in _CONVERTED
         return type_ref or "" if known else ""
 
+    def written_type(self, type_ref: str | None) -> Type:
+        """The type to which an input column converts texts; Camunda 7 has its own conversions."""
+        if type_ref is None or self.file.engine == "camunda7":
+            return ANY
+        name = normal_name(type_ref)
+        known = self.types.get(name) or SIMPLE_NAMES.get(name.removeprefix("feel:"))
+        return ANY if known is None else find_converted_type(known)
+
     def conclusion(
         self, text: str, names: tuple[str, ...], place: str, column: TableOutput
     ) -> Tree:
@@ -672,6 +694,29 @@ class _Linker:
                 return ()
             tests = of.allowed
         return tuple(test.operand for test in tests.tests if test.operator is None)
+
+
+def _test_boolean(condition: Tree, *, numbers: bool = False) -> Tree:
+    """Whether a condition is true, false or null, or with `numbers` a position."""
+    test: Tree = FEEL.logic["or"](
+        FEEL.comparison["=="](condition, Constant(None)),
+        InstanceOf(condition, SimpleType("boolean")),
+    )
+    return FEEL.logic["or"](test, InstanceOf(condition, SimpleType("number"))) if numbers else test
+
+
+def _call_function(name: str, argument: Tree) -> Tree:
+    return FunctionCall(Variable((name,)), (argument,), None)
+
+
+def _null_unless(holds: Tree, value: Tree, condition: Tree) -> Tree:
+    """The value of a boxed expression, null where its condition is neither true nor false (DMN 1.5,
+    10.2.2.8 to 10.2.2.11). Operators that give truth values need no test."""
+    if isinstance(condition, Comparison | Logical | Not | In | InstanceOf | Quantified) or (
+        isinstance(condition, Constant) and isinstance(condition.value, bool)
+    ):
+        return value
+    return FEEL.choice(holds, value, Constant(None))
 
 
 def _coerce_tree(tree: Tree, of: Type) -> Tree:

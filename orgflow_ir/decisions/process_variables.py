@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from orgflow_ir.decisions.column_types import type_inputs_by_columns
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.link import (
     DecisionModel,
@@ -96,7 +97,7 @@ class _Names:
         for key, unit in self.model.units.items():
             if isinstance(unit, Logic) and unit.tree is not None:
                 self.units[key] = replace(unit, requires=tuple(self.read_by(unit)))
-        return replace(self.model, units=self.units)
+        return replace(self.model, units=type_inputs_by_columns(self.units))
 
     def read_by(self, unit: Logic) -> Iterator[Requirement]:
         assert unit.tree is not None

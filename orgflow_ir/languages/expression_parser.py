@@ -40,7 +40,8 @@ from orgflow_ir.program.syntax import (
 
 TOKEN = re.compile(
     r"\s*(?:(?P<num>\d+(?:\.\d+)?)|(?P<str>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
-    r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]?:]))"
+    r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|=>|&&|\|\||\?\.(?!\d)"
+    r"|[-+*/%<>=!().,\[\]?:]))"
 )
 JAVA_METHODS: dict[str, tuple[Method, int]] = {
     "size": (methods.COUNT, 0), "length": (methods.LENGTH, 0), "isEmpty": (methods.IS_EMPTY, 0),
@@ -49,6 +50,9 @@ JAVA_METHODS: dict[str, tuple[Method, int]] = {
     "toUpperCase": (methods.UPPER, 0), "trim": (methods.STRIP, 0),
 }  # fmt: skip
 """The same in Java."""
+
+_CLASSES = frozenset(("Math", "Number", "Integer"))
+"""Classes whose functions some languages have (`function_calls.py`)."""
 
 _OF_OBJECTS = frozenset(("getClass", "getBytes", "isBlank", "isPresent"))
 """Methods of Java's own classes that read no part of an object."""
@@ -140,6 +144,15 @@ class Parser:
     beans: ClassVar[bool] = False
     """Whether `order.getTotal()` is the part `total` of an object, which JSON has under that name:
     where variables are objects, and what is called has no other name."""
+
+    library: ClassVar[str] = ""
+    """The language whose further functions it has (`function_calls.py`)."""
+
+    safe_to_end: ClassVar[bool] = True
+    """Whether `a?.b.c` has no value where `a` has none, otherwise the error of reading `c`."""
+
+    computed_parts: ClassVar[bool] = False
+    """Whether a part of a computed value is read, and one at a computed position."""
 
     operators: ClassVar[Operators]
     """The operations of logic, order and arithmetic."""
@@ -294,16 +307,36 @@ class Parser:
 
     def variable(self, first: Token) -> Tree:
         """The path that begins with the name just consumed."""
-        root, parts = first.text, [first.text]
-        counted: list[int] = []
-        got: list[int] = []
-        while self.ahead(".", "[", "("):
+        return self.path_from(first, first.text, [first.text], [], [])
+
+    def path_from(
+        self, first: Token, root: str, parts: list[str], counted: list[int], got: list[int]
+    ) -> Tree:
+        """A path of which the first parts are consumed, and what is called on it."""
+        while self.ahead(".", "[", "(", "?.") or self.function_ahead(parts[-1]):
+            if self.function_ahead(parts[-1]):
+                receiver = self.entry_path(self.named(root, parts[:-1], first.span), counted, got)
+                return self.asked(self.method_of_function(receiver, parts[-1]))
             op = self.take().text
+            if op == "?.":
+                receiver = self.entry_path(self.named(root, parts, first.span), counted, got)
+                parts = [*parts, self.part_name()]
+                if self.safe_to_end:
+                    rest = self.path_from(first, root, parts, counted, got)
+                    return self.unless_null(receiver, rest)
+                called = self.called_or_read(receiver, parts[-1])
+                if called is None:
+                    span = Span(first.span.start, self.tokens[self.at - 1].span.end)
+                    called = self.entry_path(self.named(root, parts, span), counted, got)
+                return self.asked(self.unless_null(receiver, called))
             if op == ".":
                 kind, text, _ = self.take()
                 if kind != "name":
                     raise ConditionError("a field name is expected after the dot")
                 parts.append(text)
+            elif op == "[" and self.computed_parts and not self.is_key("]"):
+                receiver = self.entry_path(self.named(root, parts, first.span), counted, got)
+                return self.asked(self.subscript(receiver))
             elif op == "[":
                 if self.at < len(self.tokens) and self.tokens[self.at].kind == "num":
                     counted.append(len(parts))
@@ -330,6 +363,8 @@ class Parser:
                 return self.asked(self.json(first))
             elif len(parts) == 1:
                 return self.asked(self.function(first))
+            elif self.library and parts[0] in _CLASSES:
+                return self.asked(self.function(Token("name", ".".join(parts), first.span)))
             elif self.beans and self.ahead(")") and (part := self.read_by(parts)):
                 self.take()
                 parts[-1] = part
@@ -361,9 +396,9 @@ class Parser:
             raise ConditionError(f"`{'.'.join(parts)}` is no variable")
         return Variable(tuple(parts), span)
 
-    def is_key(self) -> bool:
+    def is_key(self, closing: str = ")") -> bool:
         """Whether the parentheses contain only a constant name or index."""
-        if self.at + 1 >= len(self.tokens) or self.tokens[self.at + 1][:2] != ("op", ")"):
+        if self.at + 1 >= len(self.tokens) or self.tokens[self.at + 1][:2] != ("op", closing):
             return False
         token = self.tokens[self.at]
         return token.kind == "str" or (token.kind == "num" and token.text.isdigit())
@@ -382,15 +417,36 @@ class Parser:
 
     def asked(self, tree: Tree) -> Tree:
         """The methods called on a value: `"vip".equals(kind)`, `name.trim().toLowerCase()`."""
-        while self.ahead(".") or (_is_json(tree) and self.ahead("[")):
-            if self.take().text == "[":
+        while self.ahead(".", "?.") or (
+            self.ahead("[") and (_is_json(tree) or self.computed_parts)
+        ):
+            sign = self.take().text
+            if sign == "[" and not (_is_json(tree) and self.is_key("]")):
+                tree = self.subscript(tree)
+                continue
+            if sign == "[":
                 tree = self.entry(tree, self.key("]"))
+                continue
+            if sign == "?." and self.safe_to_end:
+                self.at -= 1
+                self.tokens[self.at] = self.tokens[self.at]._replace(text=".")
+                return self.unless_null(tree, self.asked(tree))
+            if sign == "?.":
+                part = self.part_name()
+                rest = self.called_or_read(tree, part)
+                tree = self.unless_null(tree, rest or self.part_of(tree, part))
                 continue
             kind, name, _ = self.take()
             if kind != "name":
                 raise ConditionError("a method name is expected after the dot")
             if _is_json(tree) and not self.ahead("("):
                 tree = self.entry(tree, name)
+                continue
+            if self.function_ahead(name):
+                tree = self.method_of_function(tree, name)
+                continue
+            if self.computed_parts and not self.ahead("("):
+                tree = self.part_of(tree, name)
                 continue
             self.expect("(")
             tree = self.of_json(tree, name) if _is_json(tree) else self.method(tree, name)
@@ -443,7 +499,65 @@ class Parser:
     def function(self, name: Token) -> Tree:
         """A function call; the opening parenthesis is consumed. Raises `ConditionError` if the
         language has no supported function of that name."""
-        raise ConditionError(f"calls of `{name.text}` are not supported")
+        if not self.library:
+            raise ConditionError(f"calls of `{name.text}` are not supported")
+        from orgflow_ir.languages import function_calls  # in few texts
+
+        given = self.arguments()
+        span = Span(name.span.start, self.tokens[self.at - 1].span.end)
+        return function_calls.call_function(self.library, name.text, given, span)
+
+    # Parts of computed values, and functions of lists.
+
+    def part_name(self) -> str:
+        """The name of a part behind a point."""
+        kind, text, _ = self.take()
+        if kind != "name":
+            raise ConditionError("a field name is expected after the dot")
+        return text
+
+    def called_or_read(self, receiver: Tree, name: str) -> Tree | None:
+        """The call of a method if one comes next; `None` for a part."""
+        if self.function_ahead(name):
+            return self.method_of_function(receiver, name)
+        if not self.ahead("("):
+            return None
+        self.take()
+        return self.method(receiver, name)
+
+    def unless_null(self, receiver: Tree, rest: Tree) -> Tree:
+        """Null if the receiver is null, else the rest."""
+        nothing = self.compared("==")(receiver, Constant(None), span=receiver.span)
+        return self.operators.choice(nothing, Constant(None), rest, span=rest.span)
+
+    def subscript(self, of: Tree) -> Tree:
+        """The entry of a value at a computed position; the opening bracket is consumed."""
+        from orgflow_ir.program.function_rows import MEMBER_OF  # in few texts
+
+        key = self.choice()
+        self.expect("]")
+        return MEMBER_OF(of, key, span=Span(of.span.start, self.tokens[self.at - 1].span.end))
+
+    def part_of(self, of: Tree, name: str) -> Tree:
+        """The part of a computed value under a name."""
+        from orgflow_ir.program.function_rows import MEMBER_OF  # in few texts
+
+        if name in OBJECT_NAMES:
+            raise ConditionError(f"`{name}` is no variable")
+        span = Span(of.span.start, self.tokens[self.at - 1].span.end)
+        return MEMBER_OF(of, Constant(name), span=span)
+
+    def function_ahead(self, method: str) -> bool:
+        """Whether a method with a function as its argument is called, in the language's way."""
+        return False
+
+    def method_of_function(self, receiver: Tree, method: str) -> Tree:
+        """The call of a method with a function. Raises `ConditionError` for an unsupported one."""
+        raise ConditionError(f"calls of `{method}` are not supported")
+
+    def elaborate(self, body: Tree, *, test: bool) -> Tree:
+        """The expression of a function as its language means it."""
+        return body
 
     def method(self, receiver: Tree, name: str) -> Tree:
         """A method call; the opening parenthesis is consumed. Raises `ConditionError` for functions
@@ -465,7 +579,13 @@ class Parser:
             case ["equalsIgnoreCase", [other]]:
                 return Call(methods.SAME_LETTERS, (receiver, other), span)
         function, count = self.methods.get(name, (None, 0))
-        if function is None or len(given) != count:
+        plain = function is not None and len(given) == count
+        if self.library and not (plain and isinstance(receiver, Variable | Constant)):
+            from orgflow_ir.languages import function_calls  # in few texts
+
+            if not plain or function_calls.has_any_type(receiver):
+                return function_calls.call_method(self.library, receiver, name, given, span)
+        if function is None or not plain:
             raise ConditionError(f"calls of `{name}` are not supported")
         return Call(function, (receiver, *given), span)
 
@@ -489,13 +609,17 @@ class Parser:
             return arguments
         self.nest()
         while True:
-            arguments.append(self.choice())
+            arguments.append(self.argument())
             if not self.ahead(","):
                 break
             self.take()
         self.depth -= 1
         self.expect(")")
         return arguments
+
+    def argument(self) -> Tree:
+        """One argument of a call."""
+        return self.choice()
 
     # What levels are made of.
 

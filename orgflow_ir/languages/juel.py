@@ -51,6 +51,7 @@ class JuelParser(Parser):
     methods: ClassVar[dict[str, tuple[Method, int]]] = JAVA_METHODS
     entries: ClassVar[Reading | None] = readings.JUEL_ENTRY
     operators: ClassVar[Operators] = JUEL
+    library: ClassVar[str] = "java"
     signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
         "==": JUEL.comparison["=="], "!=": JUEL.comparison["!="], "=": FEEL.comparison["=="],
         "<>": FEEL.comparison["!="], "===": STRICT["=="], "!==": STRICT["!="],

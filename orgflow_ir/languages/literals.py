@@ -13,6 +13,7 @@ from orgflow_ir.languages.expression_parser import (
 )
 from orgflow_ir.languages.java import JavaParser, MvelParser
 from orgflow_ir.languages.javascript import (
+    PYTHON_TOKEN,
     GroovyParser,
     JavaScriptParser,
     PythonParser,
@@ -30,6 +31,7 @@ from orgflow_ir.program.syntax import (
     ConditionError,
     Constant,
     Empty,
+    FunctionRow,
     Logical,
     Negative,
     Not,
@@ -76,6 +78,12 @@ class _Literals(Parser):
             elif named:
                 raise ConditionError("an entry without a name is not supported here")
             operands.append(self.choice())
+            if self.library == "python" and len(operands) == 1 and self.ahead_word("for"):
+                assert isinstance(self, PythonParser)
+                listed = self.comprehension(operands.pop())
+                self.expect(closing)
+                self.depth -= 1
+                return listed
             if not self.ahead(","):
                 break
             self.take()
@@ -109,6 +117,7 @@ class _Literals(Parser):
 class JavaScriptValues(_Literals, JavaScriptParser):
     """Values in JavaScript scripts, with templates in backticks."""
 
+    computed_parts: ClassVar[bool] = True
     token: ClassVar[re.Pattern[str]] = re.compile(
         TOKEN.pattern.replace(r"|'(?:", r"|`(?:[^`\\]|\\.)*`|'(?:", 1).replace("?:]))", "?:{}]))")
     )
@@ -127,8 +136,6 @@ class GroovyValues(_Literals, GroovyParser):
 
     braces = False
     bare = True
-    unsure: frozenset[str] = frozenset()
-    """Variables that may hold decimals."""
 
     def parse(self) -> Tree:
         """As in the base class."""
@@ -146,7 +153,9 @@ _TRUTHS = frozenset(
 def groovy_truth(tree: Tree) -> Tree:
     """Whether a value counts as true in Groovy."""
     known = isinstance(tree, Comparison | Not | Logical | Empty) or (
-        isinstance(tree, Call) and tree.operation in _TRUTHS
+        isinstance(tree, Call)
+        and (tree.operation in _TRUTHS or isinstance(tree.operation, FunctionRow))
+        and kind_of(tree) == "truth"
     )
     if known or (isinstance(tree, Constant) and isinstance(tree.value, bool)):
         return tree
@@ -304,7 +313,9 @@ def _convert_exactly(tree: Tree) -> Tree:
 class PythonValues(_Literals, PythonParser):
     """Values in Python scripts."""
 
-    token: ClassVar[re.Pattern[str]] = JavaScriptValues.token
+    token: ClassVar[re.Pattern[str]] = re.compile(
+        PYTHON_TOKEN.pattern.replace(r"|'(?:", r"|`(?:[^`\\]|\\.)*`|'(?:", 1)
+    )
 
     def parse(self) -> Tree:
         """As in the base class."""

@@ -31,7 +31,7 @@ from orgflow_ir.program.syntax import (
 
 _WRAPPED = re.compile(r"\s*[$#]\{(.*)\}\s*", re.DOTALL)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_SINGLE_EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
+_SINGLE_EQUALS = re.compile(r"(?<![=!<>])=(?![=>])")
 _STATEMENT = re.compile(r"\s*(?:return\b)?(.*?)(?:;\s*)?", re.DOTALL)
 _RETURNS = re.compile(r"\s*return\b.*;\s*", re.DOTALL)
 _DECLARED: Final = (
@@ -56,6 +56,9 @@ _CODE = re.compile(
     re.VERBOSE,
 )
 """Characters that occur only in code, for texts that are not marked as code."""
+
+_MODULO = re.compile(r"[\w)]\s+mod\s+[\w(]")
+"""The operator `mod` of JUEL, in a text that is not marked as code."""
 
 _PATH = re.compile(r"[A-Za-z_*)]\s*/\s*[A-Za-z_@*]|::|^\s*/\w|\$[A-Za-z_]|\bget\w+\(")
 """An XPath path, in a text that declares XPath; in other texts the slash divides or is prose."""
@@ -127,27 +130,32 @@ def _read_juel() -> Front:
 def _read_javascript() -> Front:
     from orgflow_ir.languages.javascript import JavaScriptParser
 
-    return _make_front(
-        lambda *code: JavaScriptParser(*code).parse(), lambda tree: _as_truth(with_members(tree))
-    )
+    def parse(text: str, start: int, end: int) -> Tree:
+        from orgflow_ir.languages.literals import JavaScriptValues  # not for labels
+
+        return JavaScriptValues(text, start, end).parse()
+
+    def parse_unmarked(text: str, start: int, end: int) -> Tree:
+        return JavaScriptParser(text, start, end).parse()
+
+    return Front(parse, parse_unmarked, parse, lambda tree: _as_truth(with_members(tree)))
 
 
 def _read_groovy() -> Front:
-    from orgflow_ir.languages.javascript import GroovyParser
-    from orgflow_ir.languages.literals import checked_in_groovy, groovy_truth
+    from orgflow_ir.languages.literals import GroovyValues, groovy_truth
 
     return _make_front(
-        lambda *code: checked_in_groovy(GroovyParser(*code).parse()),
+        lambda *code: GroovyValues(*code).parse(),
         lambda tree: groovy_truth(with_members(tree)),
     )
 
 
 def _read_python() -> Front:
-    from orgflow_ir.languages.javascript import PythonParser
-    from orgflow_ir.languages.literals import groovy_truth, in_python
+    from orgflow_ir.languages.expression_parser import Parser
+    from orgflow_ir.languages.literals import PythonValues, groovy_truth, in_python
 
     return _make_front(
-        lambda *code: in_python(PythonParser(*code).parse(), condition=True),
+        lambda *code: in_python(Parser.parse(PythonValues(*code)), condition=True),
         lambda tree: groovy_truth(with_members(tree)),
     )
 
@@ -275,7 +283,9 @@ def _if_compared(code: Recognised) -> Tree | None:
     try:
         tree = code.parse()
     except ConditionError:
-        return None
+        if code.language != "feel" or _MODULO.search(_QUOTED.sub("", code.text)) is None:
+            return None
+        return _if_compared(code._replace(language="javascript"))  # FEEL has no such operator
     if isinstance(tree, Constant):
         return tree if isinstance(tree.value, bool) else None
     if isinstance(tree, Arithmetic) or any(_is_dash(node) for node in nodes(tree)):

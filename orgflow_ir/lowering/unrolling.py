@@ -24,6 +24,8 @@ from orgflow_ir.model.bindings import Parameter, Script
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.local_variables import (
+    first_reader,
+    first_reader_beside,
     locals_of,
     names_inside,
     read_afterwards,
@@ -70,10 +72,32 @@ def find_obstacle(
         known = read.items is not None or read.number is not None
         if not known and (counted_in(node.loop.until) or read.results):
             return "the model defines neither a list nor a number of instances"
-    read_later = read_afterwards(node, scope, locals_of(node, scope), model, ctx)
+    names = locals_of(node, scope)
+    if restored := _find_restored(node, scope, model, ctx):
+        names -= {restored}
+    read_later = read_afterwards(node, scope, names, model, ctx)
     if read_later is not None:
         return why_outlived(*read_later, ctx)
     return ""
+
+
+def _find_restored(
+    node: Task | CallActivity | SubProcess, scope: Scope, model: Model, ctx: PassContext
+) -> str:
+    """The variable that each instance has as its own one and that gets its value back when all of
+    them are done, since something reads a variable of this name behind them. Empty if there is
+    none, and where the activity may also be left another way, or something beside it reads it."""
+    if node.loop is None or node.loop.kind != "multi-instance":
+        return ""
+    try:
+        name = read_repetition(node.loop, scope).fresh
+    except NotRepeatable:
+        return ""
+    if not name or first_reader(name, node, scope, model, ctx) is None:
+        return ""
+    interrupted = any(isinstance(n, Event) and n.attached_to == node.id for n in scope.nodes)
+    beside = first_reader_beside(name, node, scope, model, ctx) is not None
+    return "" if interrupted or beside else name
 
 
 def _is_undone(node: Node) -> bool:
@@ -117,6 +141,8 @@ class Unrolling:
         self.count = _loop_variable(node.id, "count")
         self.items = _loop_variable(node.id, "items")
         self.more = _loop_variable(node.id, "more")
+        self.restored = _find_restored(node, scope, rewriter.model, ctx)
+        self.outside = _loop_variable(node.id, "outside")
         self.asked: dict[str, Expression | str] = {}
 
     def run(self) -> str:
@@ -209,8 +235,12 @@ class Unrolling:
             assert read.number is not None
             outputs.append((self.count, read.number))
         outputs.append((self.more, f"${{{self.index} < {self.count}}}"))
-        if read.results:
+        if read.results and self.keeps_places(read):
+            outputs.append((read.results, f"= for item in {self.items} return null"))
+        elif read.results:
             outputs.append((read.results, "= []"))
+        if self.restored:
+            outputs.append((self.outside, _read_or_null(self.restored)))
         return self.script("begin", f"Items for {self.label}", ("0", self.index), *outputs)
 
     def next(self, read: Repetition) -> str:
@@ -219,6 +249,8 @@ class Unrolling:
         if read.items is not None and read.item:
             outputs.append((read.item, f"= {self.items}[{self.index}]"))
         outputs.append(("loopCounter", f"= {self.index} - {1 - read.first}"))
+        if read.fresh:
+            outputs.append((read.fresh, "= null"))
         # Counts that a completion condition reads are set after the instance.
         asked = names_inside(self.node.replace(loop=None))
         values = self.counts(f"{self.index} - 1")
@@ -234,7 +266,10 @@ class Unrolling:
         if read.result is not None and read.results:
             result = _loop_variable(self.node.id, "result")
             outputs.append((result, read.result))
-            outputs.append((read.results, f"= append({read.results}, {result})"))
+            collected = f"append({read.results}, {result})"
+            if self.keeps_places(read):
+                collected = f"list replace({read.results}, {self.index}, {result})"
+            outputs.append((read.results, f"= {collected}"))
         outputs += [(name, f"= {values[COUNTS[name]]}") for name in counts]
         return self.script("done", f"Result of {self.label}", (self.index, self.index), *outputs)
 
@@ -243,6 +278,10 @@ class Unrolling:
         begun = completed if completed == self.index else f"({completed})"
         active = "1" if self.loop.sequential else f"{self.count} - {begun}"
         return {"count": self.count, "completed": completed, "active": active, "terminated": "0"}
+
+    def keeps_places(self, read: Repetition) -> bool:
+        """Whether the list of results shows which instances were not done."""
+        return read.in_places and self.loop.until is not None
 
     # -- parts -------------------------------------------------------------------------------------
 
@@ -271,19 +310,34 @@ class Unrolling:
     def leave(self) -> str:
         """Where all outgoing flows of the loop meet."""
         out = self.graph.flows_out(self.node.id)
-        if not out:
-            id = self.rewriter.fresh_id(self.node.id, "end")
-            self.rewriter.insert(self.scope.id, Event(id=id, position="end"))
-            return id
+        if not out and not self.restored:
+            return self.end()
         id = self.gateway("leave")
         source = id
+        if self.restored:
+            source = self.restore()
+            self.connect("to_restore", id, source)
+        if not out:
+            self.connect("to_end", source, self.end())
         if len(out) > 1:
+            joined = source
             source = self.rewriter.fresh_id(self.node.id, "fork")
             self.rewriter.insert(self.scope.id, Gateway(id=source, gateway_kind="parallel"))
-            self.connect("to_fork", id, source)
+            self.connect("to_fork", joined, source)
         for flow in out:
             self.rewriter.redirect(self.scope.id, flow.id, source=source)
         return id
+
+    def end(self) -> str:
+        """An end event behind the loop."""
+        id = self.rewriter.fresh_id(self.node.id, "end")
+        self.rewriter.insert(self.scope.id, Event(id=id, position="end"))
+        return id
+
+    def restore(self) -> str:
+        """The step that gives a variable of the instances the value that it has around them."""
+        value = (self.restored, _read_or_null(self.outside))
+        return self.script("restore", f"After {self.label}", (self.index, self.index), value)
 
     def script(
         self, role: str, name: str, first: tuple[str, str], *more: tuple[str, str | Parameter]
@@ -322,6 +376,11 @@ class Unrolling:
         self.rewriter.connect(self.scope.id, source, target, id=id, condition=code, default=default)
         if isinstance(condition, str):
             self.rewriter.relabel(self.scope.id, id, condition)
+
+
+def _read_or_null(name: str) -> str:
+    """FEEL for the value of a variable, null if it was never set."""
+    return f"= if {name} = null then null else {name}"
 
 
 def _set_parameter(name: str, text: str) -> Parameter:

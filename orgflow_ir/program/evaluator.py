@@ -39,6 +39,11 @@ def evaluate(tree: Tree, values: Mapping[Path, Any], *, operators: Operators | N
     return None if value is UNDEFINED else value
 
 
+def evaluate_in(tree: Tree, values: Mapping[Path, Any]) -> Any:
+    """The value of a tree, also undefined. Raises `NoAnswer` for an error of the language."""
+    return _JsonEvaluation(values, None).value(tree)
+
+
 def is_truthy(value: Any) -> bool:
     """Whether a value is truthy in JavaScript."""
     return LOOSE.rules.truth(value) is True

@@ -226,6 +226,11 @@ NO_ORDER = _define_requirement(
 )
 """Null."""
 
+RESULT = _define_requirement(
+    "result", "has no result, or one that depends on its types", "reads it"
+)
+"""A function that has a value (`function_rows.py`)."""
+
 EXACT = _define_requirement("exact", "has no exact result", "reads it")
 """No number beyond those that doubles have."""
 

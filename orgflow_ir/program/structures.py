@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal as OneOf
 from typing import TypeVar, cast
 
-from orgflow_ir.program.feel.types import Type
+from orgflow_ir.program.feel.types import ANY, Type
 from orgflow_ir.program.syntax import (
     NOWHERE,
     Comparison,
@@ -176,11 +176,13 @@ class Coerced(Structure):
 
 class TableInput(Node):
     """An input column; a value outside `allowed` matches no rule. `converts` is the type to which
-    Camunda 7 converts the value (`string`, `integer`, `long`, `double`, `boolean`, `date`)."""
+    Camunda 7 converts the value (`string`, `integer`, `long`, `double`, `boolean`, `date`), `type`
+    the one to which a text is converted that stands for a date, a time or a duration."""
 
     expression: Tree
     allowed: UnaryTests | None
     converts: str = ""
+    type: Type = ANY
     span: Span = NOWHERE
 
 

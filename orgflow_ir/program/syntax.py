@@ -316,6 +316,13 @@ class Method(Operation["Call"]):
         self.checked = checked
 
 
+class FunctionRow(Method):
+    """A function that a target prints as a call of its own function of the same name
+    (`function_rows.py`)."""
+
+    __slots__ = ()
+
+
 OPERATIONS: dict[str, Operation[Any]] = {}
 """The operations of the languages that are loaded, by name."""
 

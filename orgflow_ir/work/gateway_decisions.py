@@ -9,7 +9,7 @@ step is inserted right before the gateway, which meets them by construction.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
@@ -378,7 +378,7 @@ def _read_branches(
             if not is_unread:
                 bare.add(flow.id)
         texts.append(label)
-    values = unique(texts, "branch")
+    values = unique(_tell_apart(texts, flows, graph, bare, style), "branch")
     result = []
     for flow, value in zip(flows, values, strict=True):
         kind: Literal["value", "code", "default"] = "value"
@@ -400,6 +400,52 @@ def target_words(flow: Flow, graph: ControlFlow) -> str:
         if graph.out[node]:
             node = graph.out[node][0].target
     return ""
+
+
+_MOST_FOLLOWING = 6
+"""Maximum number of named nodes behind a branch that its value may name."""
+
+
+def _tell_apart(
+    texts: list[str],
+    flows: Sequence[Flow],
+    graph: ControlFlow,
+    bare: set[str],
+    style: DecisionConventions,
+) -> list[str]:
+    """The values of branches, of which equal ones also name what follows, up to where a person can
+    tell them apart; else the elements that they lead to."""
+    values_apart = list(texts)
+    for text in {text for text in texts if text and texts.count(text) > 1}:
+        group = [at for at, other in enumerate(texts) if other == text and not flows[at].default]
+        following = {at: list(_list_following(flows[at], graph)) for at in group}
+        for at in group:
+            if flows[at].id in bare:  # the first one is the value itself
+                del following[at][:1]
+        for depth in range(_MOST_FOLLOWING):
+            names = {at: style.text(" ".join(words[depth : depth + 1]))
+                     for at, words in following.items()}  # fmt: skip
+            candidates = {
+                at: f"{text}, then {name}" if name else text for at, name in names.items()
+            }
+            if len(set(candidates.values())) == len(group):
+                break
+        else:
+            candidates = {at: style.text(f"{text} ({flows[at].target})") for at in group}
+        for at, candidate in candidates.items():
+            values_apart[at] = candidate
+    return values_apart
+
+
+def _list_following(flow: Flow, graph: ControlFlow) -> Iterator[str]:
+    """The labels of the named nodes on the first path from a flow."""
+    node, seen = flow.target, set[str]()
+    while node not in seen:
+        if words := one_line(graph.nodes[node].name):
+            yield words
+        seen.add(node)
+        if graph.out[node]:
+            node = graph.out[node][0].target
 
 
 def preceding_words(node: str, graph: ControlFlow) -> str:

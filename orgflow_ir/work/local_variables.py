@@ -49,7 +49,7 @@ def locals_of(node: Node, scope: Scope) -> frozenset[str]:
         except NotRepeatable:
             read = None
         if read is not None and (read.items is not None or read.number is not None):
-            names |= {"loopCounter", *COUNTS, *filter(None, [read.item])}
+            names |= {"loopCounter", *COUNTS, *filter(None, [read.item, read.fresh])}
     if isinstance(node, SubProcess):
         names |= {mapping.name for mapping in scope_mappings(node).inputs}
     return frozenset(names)
@@ -73,6 +73,13 @@ def first_reader(
 ) -> Node | None:
     """The first element behind a node that reads a variable of this name before another sets it."""
     return _Search(name, model, ctx).after(node, scope)
+
+
+def first_reader_beside(
+    name: str, node: Node, scope: Scope, model: Model, ctx: PassContext
+) -> Node | None:
+    """The first element that may be active beside a node and reads a variable of this name."""
+    return _Search(name, model, ctx).beside(node, scope)
 
 
 def why_outlived(name: str, reader: Node, ctx: PassContext) -> str:

@@ -24,7 +24,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.bindings import Parameter
 from orgflow_ir.model.records import NamedTuple
-from orgflow_ir.program.syntax import ConditionError
+from orgflow_ir.program.syntax import ConditionError, Variable
 from orgflow_ir.work.mappings import read_value
 
 _ZEEBE = "{http://camunda.org/schema/zeebe/1.0}loopCharacteristics"
@@ -52,6 +52,11 @@ class Repetition(NamedTuple):
         results: the variable for the list of results; may be empty.
         result: the value that an instance adds to the results.
         first: the value of `loopCounter` in the first instance: 1 in Camunda 8, otherwise 0.
+        fresh: the variable of `result` that every instance has as its own one, null at first; may
+            be empty. Camunda 8 creates it if the result is a variable or a part of one
+            (`MultiInstanceBodyProcessor`).
+        in_places: each instance has a place in the list of results from the beginning, which is
+            null until it is done.
     """
 
     items: Parameter | None = None
@@ -60,6 +65,8 @@ class Repetition(NamedTuple):
     results: str = ""
     result: Parameter | None = None
     first: int = 0
+    fresh: str = ""
+    in_places: bool = False
 
 
 class NotRepeatable(ValueError):
@@ -91,7 +98,9 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
             if "outputElement" in zeebe
             else None,
             first=1,
+            in_places="inputCollection" in zeebe,
         )
+        repetition = repetition._replace(fresh=_find_fresh_variable(repetition))
     else:
         vendor = {k.rpartition("}")[2]: v for k, v in loop.extra if k.startswith("@")}
         named = loop.collection or vendor.get("collection")
@@ -121,6 +130,21 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
         if value is not None:
             _check_parameter(value)
     return repetition
+
+
+def _find_fresh_variable(repetition: Repetition) -> str:
+    """The variable that each instance of Camunda 8 begins with as null; empty if its result is no
+    variable or part of one, or it is the variable of its item."""
+    result = repetition.result
+    if result is None or not repetition.results:
+        return ""
+    try:
+        tree = read_value(result.text, result.language)
+    except ConditionError:
+        return ""
+    if not isinstance(tree, Variable) or tree.name == repetition.item:
+        return ""
+    return tree.name
 
 
 def _taken_from(data: str, loop: Loop, scope: Scope) -> str:

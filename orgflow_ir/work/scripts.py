@@ -38,6 +38,7 @@ from orgflow_ir.program.syntax import (
     Conditional,
     ConditionError,
     Constant,
+    FunctionRow,
     Negative,
     Path,
     Tree,
@@ -67,9 +68,17 @@ _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\f\v]+|//[^\n]*|/\*.*?\*/)|(?P<line>\n)
       |(?P<str>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<tmpl>`(?:[^`\\]|\\.)*`)
       |(?P<name>[^\W\d]\w*)|(?P<num>\d+(?:\.\d+)?)
-      |(?P<op>===|!==|==|!=|<=|>=|&&|\|\||\+=|-=|\*=|/=|\+\+|--|<<|[-+*/%<>=!().,\[\]?:;{}])""",
+      |(?P<op>===|!==|==|!=|<=|>=|=>|->|\?\.(?!\d)|&&|\|\||\+=|-=|\*=|/=|\+\+|--|<<|[-+*/%<>=!().,\[\]?:;{}])""",
     re.VERBOSE | re.DOTALL,
 )
+_PYTHON_TOKEN = re.compile(
+    _TOKEN.pattern.replace(r"//[^\n]*|/\*.*?\*/", r"\#[^\n]*", 1).replace(
+        "(?P<op>", "(?P<op>//=|//|", 1
+    ),
+    re.VERBOSE | re.DOTALL,
+)
+"""The same in Python."""
+
 _DECLARES = frozenset(
     {
         "var", "let", "const", "def", "final", "int", "long", "double", "float", "boolean",
@@ -86,7 +95,7 @@ _PRINTS = frozenset({"println", "print"})
 _FAILURE = re.compile(r"Error|\w*Exception|TypeError|RangeError")
 """Error classes of the languages themselves; any other class is unknown here."""
 
-_CHANGES = ("+=", "-=", "*=", "/=")
+_CHANGES = ("+=", "-=", "*=", "/=", "//=")
 _PROCESS_FIRST = {"flowable": "Flowable", "activiti": "Activiti"}
 """Engines that look for a name among the variables of the process before those of the script
 (`ScriptBindings.get`)."""
@@ -307,15 +316,14 @@ class _Reader:
     def _pieces(self) -> list[_Piece]:
         pieces: list[_Piece] = []
         at, depth = 0, 0
+        pattern = _PYTHON_TOKEN if self.parser is PythonValues else _TOKEN
         while at < len(self.code):
-            match = _TOKEN.match(self.code, at)
+            match = pattern.match(self.code, at)
             if match is None:
                 shown = self.code[at : at + 12].split("\n")[0].strip()
                 raise ConditionError(f"`{shown}` is not supported")
             at = match.end()
             kind = match.lastgroup or ""
-            if kind == "space" and match[0].strip() and self.parser is PythonValues:
-                raise ConditionError(f"`{match[0][:2]}` is not supported")
             if kind == "space" or (kind == "line" and depth):
                 continue
             if match[0] in ("(", "["):
@@ -451,7 +459,7 @@ class _Reader:
             value = self.tree(line[2:])
             return self.typed(Assign(texts[0], value, local=self.is_local(texts[0])))
         if len(line) > 2 and line[0].kind == "name" and texts[1] in _CHANGES:
-            changed = f"{texts[0]} {texts[1][0]} ({self.text(line[2:])})"
+            changed = f"{texts[0]} {texts[1][:-1]} ({self.text(line[2:])})"
             return self.typed(Assign(texts[0], self.parsed(changed), local=self.is_local(texts[0])))
         if len(line) == 2 and line[0].kind == "name" and texts[1] in ("++", "--"):
             # A difference, as a sum with a text would be a text.
@@ -498,7 +506,7 @@ class _Reader:
             if line[sign].text == "<<":
                 return self.changing(target.path, Call(methods.APPEND, (target, value)))
             if line[sign].text != "=":
-                changed = f"{self.text(line[:sign])} {line[sign].text[0]} "
+                changed = f"{self.text(line[:sign])} {line[sign].text[:-1]} "
                 value = self.parsed(f"{changed}({self.text(line[sign + 1 :])})")
             return self.changing(target.path, value)
         if sign == 1 and line[1].text == "<<" and line[0].kind == "name":
@@ -798,7 +806,7 @@ class _Reader:
         pieces: list[_Piece] = []
         depth = 0
         while (piece := self.piece()) is not None and (depth or piece.text not in (";", "}")):
-            if piece.text == "{" and not (pieces and pieces[-1].text in _BEFORE_VALUES):
+            if piece.text == "{" and not self.begins_value(pieces):
                 raise ConditionError("`{` is not supported here")
             depth += (piece.text == "{") - (piece.text == "}")
             if piece.kind == "line" and depth:
@@ -817,6 +825,16 @@ class _Reader:
             pieces.append(piece)
             self.at += 1
         return pieces
+
+    def begins_value(self, before: list[_Piece]) -> bool:
+        """Whether a brace behind these pieces of a statement begins a value: a map, or in Groovy a
+        closure behind the name of a method."""
+        if not before:
+            return False
+        if before[-1].text in _BEFORE_VALUES:
+            return True
+        named = len(before) > 1 and before[-2].text in (".", "?.") and before[-1].kind == "name"
+        return issubclass(self.parser, GroovyValues) and (named or before[-1].text == ")")
 
     def parenthesised(self) -> list[_Piece]:
         self.skip(lines_only=True)
@@ -881,7 +899,9 @@ def _handed_on(value: Tree) -> Iterator[Path]:
         case Conditional(_, (_, *branches)):
             for branch in branches:
                 yield from _handed_on(branch)
-        case Call(operation, operands) if operation in _HANDING_ON:
+        case Call(operation, operands) if operation in _HANDING_ON or (
+            isinstance(operation, FunctionRow) and kind_of(value) is None
+        ):
             for operand in operands:
                 yield from _handed_on(operand)
 

@@ -22,6 +22,7 @@ from orgflow_ir.model.bindings import (
     Mail,
     Parameter,
     Script,
+    SubProcessCall,
     Worker,
 )
 from orgflow_ir.model.records import NamedTuple
@@ -418,6 +419,9 @@ class _Reading:
             return
         if isinstance(self.binding, Http) and self.binding.by == "jbpm":
             return  # they are what its answer has
+        if isinstance(self.binding, SubProcessCall):
+            yield from self.taken_from_call()
+            return
         yield from self.parameters(self.binding.outputs, "output mapping", local=False)
 
     def parameters(
@@ -445,6 +449,18 @@ class _Reading:
                 yield Assign(name, value, local, part)
             except ConditionError as error:
                 self.unread.append(Unread(f"{what} `{parameter.name}`", parameter.text, str(error)))
+
+    def taken_from_call(self) -> Iterator[Statement]:
+        """What a task that stands for a call takes from what is in the place of the process. All
+        mappings read the variables of the process, so none may read what another one sets."""
+        assigned_names: set[str] = set()
+        for name, value in self.of_call(self.binding.outputs):
+            again = sorted(assigned_names & {path[0] for path in variables(value)})
+            if again:
+                reason = f"it reads `{again[0]}`, which an earlier mapping sets"
+                self.unread.append(Unread(f"output mapping `{name}`", "", reason))
+            assigned_names.add(name)
+            yield Assign(name, value, local=False)
 
     def of_call(self, parameters: Iterable[Parameter]) -> Iterator[tuple[str, Tree]]:
         """Mappings of a call: what becomes of which variable. A name stands for the variable, and

@@ -107,7 +107,6 @@ def test_comparisons_that_are_errors_in_juel_are_refused(text: str) -> None:
         ("x = 'a' >= 5", "python", "`>=` of these values"),
         ("x = 'a' + 0.1 * 3", "groovy", "the text of a decimal"),
         ("x = a * 0.1 % 3", "groovy", "of decimals"),
-        ("x = a // b", "python", "`//`"),
         ("x = 'a' + 1", "python", "`\\+` of these values"),
         ("x = [1] + [2]", "python", "`\\+` of these values"),
         ("x = 'a' * 3", "python", "`\\*` of these values"),

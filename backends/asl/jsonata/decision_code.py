@@ -15,7 +15,7 @@ from orgflow.backends.asl.jsonata.expression_code import Variables, print_condit
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic
 from orgflow_ir.program import readings, structures
-from orgflow_ir.program.feel.types import SimpleType, Type
+from orgflow_ir.program.feel.types import ANY, SimpleType, Type
 from orgflow_ir.program.feel.values import INPUT
 from orgflow_ir.program.feel_operators import BETWEEN, FEEL
 from orgflow_ir.program.syntax import (
@@ -149,6 +149,8 @@ class _TableCode:
         code = f"$lookup($given, {print_constant(root)})"
         for key in keys:
             code = f"$feelPart({code}, {print_constant(key)})"
+        if column.type != ANY:
+            raise ConditionError("JSONata has no dates, times and durations of FEEL")
         if not column.converts:
             return code
         if column.converts not in _CONVERTED:

@@ -16,6 +16,7 @@ from orgflow_ir.program import requirements
 from orgflow_ir.program.demands import Demand, name_operand
 from orgflow_ir.program.syntax import (
     MOST_INT,
+    Apply,
     Arithmetic,
     ConditionError,
     Requirement,
@@ -149,8 +150,9 @@ _COMPUTED = (
 )
 """Whether Java has another result `$r` of two values."""
 
-NOT_TESTED: Final = frozenset((requirements.ITEM, requirements.COMPUTED))
-"""Requirements that are tested in another way: that an entry exists, and three values."""
+NOT_TESTED: Final = frozenset((requirements.ITEM, requirements.COMPUTED, requirements.RESULT))
+"""Requirements that are tested in another way, that an entry exists, and three values, and that of
+functions which JSONata does not have."""
 
 
 def print_unfit(demand: Demand, reader: Variables) -> str:
@@ -168,6 +170,9 @@ def print_unfit(demand: Demand, reader: Variables) -> str:
         if not isinstance(first, Variable):
             raise ConditionError("JSONata does not tell whether a computed value exists")
         return f"$not({reader.exists(first.path)})"
+    if requirement is requirements.RESULT:
+        assert isinstance(first, Apply)
+        raise ConditionError(f"JSONata has no exact `{first.operation.name}`")
     codes = [_print_operand(operand, reader) for operand in operands]
     if requirement is requirements.COMPUTED:
         if not isinstance(first, Arithmetic):

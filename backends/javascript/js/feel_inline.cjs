@@ -133,9 +133,10 @@ const moment = (text) => {
   const written = /^([^T]*)(T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d(:\d\d)?|@[\w+\/-]+)?)?$/;
   const [, of, , h = 0, m = 0, s = 0, fraction = ".", offset] =
     (typeof text === "string" && written.exec(text)) || [];
-  const day = date(of), zone = zoned(offset);
-  if (Number.isNaN(day) || h > 23 || m > 59 || s > 59 || zone === undefined) return null;
-  const seconds = (+h * 60 + +m) * 60 + +s;
+  const ends = +h === 24 && +m + +s === 0 && !/[1-9]/.test(fraction) ? 1 : 0;
+  const day = date(of) + ends, zone = zoned(offset);
+  if (Number.isNaN(day) || h > 23 + ends || m > 59 || s > 59 || zone === undefined) return null;
+  const seconds = (h % 24 * 60 + +m) * 60 + +s;
   return { day, nanos: seconds * 1e9 + +fraction.slice(1, 10).padEnd(9, "0"), zone };
 };
 
@@ -213,7 +214,7 @@ const duration = (text) => {
     const all = big(years) * 12n + big(months);
     return all > 11999999988n ? null : { months: Number(back + all) };
   }
-  const clock = /^(-?)P(?=\d|T\d)(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(\.\d+)?S)?)?$/;
+  const clock = /^(-?)P(?=\d|T\d)(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(\.\d*)?S)?)?$/;
   const [short, sign, d, h, m, s, fraction = "."] = read(clock);
   const seconds = ((big(d) * 24n + big(h)) * 60n + big(m)) * 60n + big(s);
   const nanos = seconds * 10n ** 9n + big(fraction.slice(1, 10).padEnd(9, "0"));

@@ -306,16 +306,21 @@ const parseZone = (text) => {
   return offset > 50400 ? false : text.startsWith("-") ? 0 - offset : offset;
 };
 
+// `24:00:00` is the first moment of the next day.
+const endsDay = (text) => /^24:00:00(?:\.0+)?(?![.\d])/.test(text);
+
 const parseTime = (text) => {
   const m = /^(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d(?::\d\d)?|@[A-Za-z0-9_+\/-]+)?$/.exec(text);
-  if (m === null || Number(m[1]) > 23 || Number(m[2]) > 59 || Number(m[3]) > 59) return null;
+  if (m === null || Number(m[2]) > 59 || Number(m[3]) > 59) return null;
+  if (Number(m[1]) > 23 && !endsDay(text)) return null;
   const z = parseZone(m[5]), nano = Number((m[4] === undefined ? "0" : m[4]).slice(0, 9).padEnd(9, "0"));
-  const seconds = (Number(m[1]) * 60 + Number(m[2])) * 60 + Number(m[3]);
+  const seconds = (Number(m[1]) % 24 * 60 + Number(m[2])) * 60 + Number(m[3]);
   return z === false ? null : timeOf(seconds * NANOS + nano, z);
 };
 
 const parseMoment = (text) => {
-  const at = text.indexOf("T"), d = parseDate(at < 0 ? text : text.slice(0, at));
+  const at = text.indexOf("T"), day = parseDate(at < 0 ? text : text.slice(0, at));
+  const d = day !== null && at >= 0 && endsDay(text.slice(at + 1)) ? fromDay(dayNumber(day) + 1) : day;
   const t = at < 0 ? timeOf(0, null) : parseTime(text.slice(at + 1));
   return d === null || t === null ? null : momentOf(d, t);
 };
@@ -327,7 +332,7 @@ const parseDuration = (text) => {
     const n = big(m[2]) * BigInt(12) + big(m[3]);
     return n > BigInt(12 * MAX_YEAR) ? null : months(m[1] ? 0 - Number(n) : Number(n));
   }
-  m = /^(-)?P(?=\d|T\d)(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$/.exec(text);
+  m = /^(-)?P(?=\d|T\d)(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d*))?S)?)?$/.exec(text);
   if (m === null) return null;
   const seconds = ((big(m[2]) * BigInt(24) + big(m[3])) * BigInt(60) + big(m[4])) * BigInt(60) + big(m[5]);
   const n = seconds * BigInt(NANOS) + big((m[6] === undefined ? "0" : m[6]).slice(0, 9).padEnd(9, "0"));
@@ -471,7 +476,7 @@ const calcTemporal = (op, a, b) => {
   if ((one === short && timed(b, other)) || (one === long && timed(b, other) && other !== "time")) return op === "+" ? calcTemporal("+", b, a) : null;
   if (op === "-" && ((one === "time" && other === "time") || (timed(a, one) && timed(b, other) && one !== "time" && other !== "time"))) {
     const first = instant(a), second = instant(b);
-    return (one === "date") !== (other === "date") || first.local === second.local ? days(first.n - second.n) : null;
+    return first.local === second.local ? days(first.n - second.n) : null;
   }
   return null;
 };
@@ -771,7 +776,7 @@ const bindTo = (parameters, variadic, given, names) => {
   let values = given;
   if (names !== null) {
     const wanted = parameters.map((one) => one[0]);
-    if (!names.every((name) => wanted.includes(name))) return null;
+    if (wanted[0] !== "value1" && !names.every((name) => wanted.includes(name))) return null;
     values = wanted.map((name) => (names.includes(name) ? given[names.indexOf(name)] : undefined));
   }
   if (variadic) {
@@ -958,7 +963,7 @@ const wordChars = (c, s) => c !== undefined && s.includes(c);
 
 const pattern = (source, flags) => {
   const bad = { bad: true }, meta = "\\|.^?*+{}()[]$/", classes = new Map([["d", "0-9"], ["w", "A-Za-z0-9_"], ["s", " \\t\\n\\r"]]);
-  const text = points(flags.includes("x") ? source.replace(/[ \t\n\r]/g, "") : source);
+  const text = points(flags.includes("x") ? source.replace(/[ \t\n\r]|(\\[^]|\[(?:\\[^]|[^\]\\])*\])/g, (_, kept = "") => kept) : source);
   let i = 0, depth = 0;
   const refuse = (what) => {
     throw new Error("FEEL: " + what + " in a regular expression");

@@ -50,6 +50,8 @@ const collectionThere = (v) => Object(v) !== v;
 
 const item = (v) => v === undefined;
 
+const result = (f) => { try { return f() === undefined; } catch { return true; } };
+
 const noNumeral = (v) => typeof v === "boolean" || (typeof v === "string" && /[0-9]/.test(v));
 
 const noTruth = (v) => typeof v === "boolean";
@@ -92,7 +94,8 @@ const joined = (...all) => all.some((v) => typeof v === "string")
 
 const indexed = (a, b) => Object(a) === a ? !Array.isArray(a) : b === undefined;
 
-const sequence = (a, b) => b === undefined || (typeof a !== "string" && !Array.isArray(a));
+const sequence = (a, b) => b === undefined || (typeof a === "string" ? /[\ud800-\udfff]/.test(a)
+  : !Array.isArray(a));
 
 const quotient = (a, b) => Number.isInteger(a) && Number.isInteger(b) && a % b !== 0;
 

@@ -25,7 +25,7 @@ from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.element_names import join_listed
-from orgflow_ir.program.syntax import Path, Variable
+from orgflow_ir.program.syntax import Call, Constant, Path, Tree, Variable, kind_of, nodes
 from orgflow_ir.work.gateway_decisions import Branch, Decision
 from orgflow_ir.work.process_variables import Read
 
@@ -129,7 +129,42 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
             demand, on_item, strict=len(path) == 1 and (demand.guards, path[0]) in left
         )
         tests.append(operand_checks.print_guarded_test(demand.guards, test, on_item))
-    return " || ".join(tests)
+    tests += list_throwing_tests(decision)
+    unset = " || ".join(tests)
+    guards = [guard for need in list_required(decision) for guard in need.guards]
+    guards += [guard for before, _ in list_asked_methods(decision) for guard in before]
+    guards += [guard for demand in demanded for guard in demand.guards]
+    if any(_may_throw(tree) for tree, _ in guards):
+        # n8n takes an expression that throws for null, and the run would go on.
+        return f"((f) => {{ try {{ return f(); }} catch {{ return true; }} }})(() => {unset})"
+    return unset
+
+
+def list_throwing_tests(decision: Decision) -> list[str]:
+    """JavaScript that is true if a condition throws: it calls a method of what it computes, whose
+    type is only known then."""
+    return [
+        f"((f) => {{ try {{ f(); return false; }} catch {{ return true; }} }})(() => {code})"
+        for branch in decision.branches
+        if branch.tree is not None and _calls_computed(branch.tree)
+        for code in [expression_code.condition_js(branch.tree, on_item)]
+    ]
+
+
+def _calls_computed(tree: Tree) -> bool:
+    """Whether a tree calls a method of a computed value that may be no text."""
+    return any(
+        isinstance(node, Call)
+        and node.method.checked != "nothing"
+        and not isinstance(node.operands[0], Variable | Constant)
+        and kind_of(node.operands[0]) != "text"
+        for node in nodes(tree)
+    )
+
+
+def _may_throw(tree: Tree) -> bool:
+    """Whether JavaScript may throw an error where it computes a guard: it calls a method."""
+    return any(isinstance(node, Call) and node.method.checked != "nothing" for node in nodes(tree))
 
 
 def _path_of(demand: Demand) -> Path:
@@ -208,6 +243,8 @@ def unset_messages(decision: Decision, plan: ScopePlan) -> list[tuple[str, str]]
                 operand_checks.unfit_text(demand, label),
             )
         )
+    fault = f"A condition of “{label}” calls a method of a value that does not have it."
+    result += [(test, fault) for test in list_throwing_tests(decision)]
     return result
 
 

@@ -28,6 +28,7 @@ from orgflow.backends.n8n.plan.variables import are_many
 
 from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
 from orgflow_ir.model import CallActivity, Task
+from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.records import NamedTuple
 
 _CALL_FIELDS = frozenset({"headers", "params", "query", "body"})
@@ -69,8 +70,8 @@ class VariablePrinter:
         else:
             values = self._fields(names, given.before(was), _first_with)
             body = "({ " + ",\n ".join(values) + " })"
-        own = sorted(self._own(step.element) & set(names))
-        if own:  # what only the step was given is no variable behind it
+        own = sorted((self._own(step.element) | self._untaken(step.element)) & set(names))
+        if own:  # what only the step was given, or a called process has, is no variable behind it
             rest = f"Object.entries($json).filter((one) => !{json.dumps(own)}.includes(one[0]))"
             body = f"({{ ...Object.fromEntries({rest}), ...{body} }})"
         return Printed("set", set_.write_parameters(make_expression(body), keep=not own))
@@ -158,7 +159,8 @@ class VariablePrinter:
         if called and isinstance(call, CallActivity | Task) and call.binding is not None:
             computed = HelperKey(call.id, "outputs") in self.graph.nodes
             return _handed_back(call, computed=computed)
-        own = self._own(step.element) | self._answered(step)
+        untaken = self._untaken(step.element)
+        own = self._own(step.element) | self._answered(step) | untaken
         concluded = HelperKey(step.element, "outputs") in self.graph.nodes
         waits = isinstance(step.action, WAITS)
         if (
@@ -168,11 +170,24 @@ class VariablePrinter:
         ):
             return _Items(("$json",))
         if own:
-            return _Items(("$json", itself), dict.fromkeys(own, ()))
+            # What is taken from a call is on the item that its mappings made.
+            usual = ("$json",) if untaken and concluded else ("$json", itself)
+            return _Items(usual, dict.fromkeys(own, ()))
         if not waits or step.key in self.plan.forms:
             return _Items(("$json", itself))
         body = "($json.body ?? {})"
         return _Items((body, "$json"), dict.fromkeys(_CALL_FIELDS, (body,)))
+
+    def _untaken(self, element: str) -> frozenset[str]:
+        """Variables of a called process that a call does not take from it, whether the process or a
+        placeholder hands them back."""
+        call = self.plan.graph.nodes.get(element)
+        if not isinstance(call, CallActivity | Task) or takes_everything(call):
+            return frozenset()
+        if not isinstance(call, CallActivity) and not isinstance(call.binding, SubProcessCall):
+            return frozenset()
+        outputs = call.binding.outputs if call.binding is not None else ()
+        return frozenset(self.carried.names).difference(p.name for p in outputs)
 
     def _answered(self, step: PlanNode) -> frozenset[str]:
         """Fields of what comes back from outside, which set no variables of these names."""

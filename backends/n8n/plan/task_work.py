@@ -157,11 +157,13 @@ def _is_job(node: Node) -> bool:
 
 
 def is_narrow(element: str, plan: ScopePlan) -> bool:
-    """Whether only mapped results of a call or of a Camunda 8 job are known after the element."""
+    """Whether only mapped results of a call, of a Camunda 8 job or of a person's task without a
+    form are known after the element."""
     node = plan.graph.nodes[element]
     if not isinstance(node, Task | Event):
         return False
-    if not (_is_job(node) or is_brought(element, plan)):
+    placeholder = isinstance(node.binding, Form) and element not in plan.forms
+    if not (placeholder or _is_job(node) or is_brought(element, plan)):
         return False
     decided = any(d.setter == element for d in plan.decisions.values() if d.values)
     return node.binding is not None and only_mapped(node.binding) and not decided

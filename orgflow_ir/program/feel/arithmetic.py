@@ -76,8 +76,5 @@ def _scale_duration(operator: str, value: Days | Months, by: Decimal) -> Value:
 
 def _subtract_moments(later: Date | Time | DateTime, earlier: Date | Time | DateTime) -> Value:
     first, second = calendar.instant_of(later), calendar.instant_of(earlier)
-    # A date beside a time without zone is the start of its day where that time is.
-    mixed = isinstance(later, Date) is not isinstance(earlier, Date)
-    return (
-        calendar.make_days(first.nanos - second.nanos) if mixed or first[0] == second[0] else None
-    )
+    # A date is the start of its day in UTC: it has no distance to a time without a zone.
+    return calendar.make_days(first.nanos - second.nanos) if first[0] == second[0] else None

@@ -33,20 +33,21 @@ _PARSERS = {
 def from_json(value: object, of: Type) -> Value:
     """A value of JSON as one of FEEL. Convert texts declared as dates, times or durations; null if
     they are malformed."""
-    return _convert_value(import_value(value), of)
+    return convert_texts(import_value(value), of)
 
 
-def _convert_value(value: Value, of: Type) -> Value:
+def convert_texts(value: Value, of: Type) -> Value:
+    """A value in which texts are those of dates, times and durations, as its type states."""
     match of, value:
         case [ConstrainedType(base, _), _]:
-            return _convert_value(value, base)
+            return convert_texts(value, base)
         case [SimpleType(name), str()] if name in _PARSERS:
             return _PARSERS[name](value)
         case [ListType(element), tuple()]:
-            return tuple(_convert_value(element_value, element) for element_value in value)
+            return tuple(convert_texts(element_value, element) for element_value in value)
         case [ContextType(entries), dict()]:
             types = dict(entries)
-            return {k: _convert_value(v, types[k]) if k in types else v for k, v in value.items()}
+            return {k: convert_texts(v, types[k]) if k in types else v for k, v in value.items()}
     return value
 
 

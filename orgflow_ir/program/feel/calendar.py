@@ -34,7 +34,7 @@ _TIME = re.compile(
 )
 _MONTHS = re.compile(r"(-)?P(?=\d)(?:(\d+)Y)?(?:(\d+)M)?", re.ASCII)
 _DAYS = re.compile(
-    r"(-)?P(?=\d|T\d)(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?",
+    r"(-)?P(?=\d|T\d)(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d*))?S)?)?",
     re.ASCII,
 )
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -106,6 +106,8 @@ def parse_time(text: str) -> Time | None:
     if match is None:
         return None
     hour, minute, second = (int(match[i]) for i in (1, 2, 3))
+    if is_end_of_day(text):
+        hour = 0
     if hour > 23 or minute > 59 or second > 59:
         return None
     nano = int((match[4] or "0")[:9].ljust(9, "0"))
@@ -115,6 +117,15 @@ def parse_time(text: str) -> Time | None:
         if zone is None:
             return None
     return Time(hour, minute, second, nano, zone)
+
+
+def is_end_of_day(text: str) -> bool:
+    """Whether the text of a time is `24:00:00`, the first moment of the next day (XML Schema 1.1,
+    3.3.7 and 3.3.8)."""
+    return _END_OF_DAY.match(text) is not None
+
+
+_END_OF_DAY = re.compile(r"24:00:00(?:\.0+)?(?![.\d])")
 
 
 def _parsed_zone(text: str) -> int | str | None:
@@ -136,6 +147,8 @@ def parse_date_time(text: str) -> DateTime | None:
     day, separator, rest = text.partition("T")
     date = parse_date(day)
     time = parse_time(rest) if separator else Time(0, 0, 0)
+    if date is not None and is_end_of_day(rest):
+        date = date_from_number(day_number(date) + 1)
     return DateTime(date, time) if date is not None and time is not None else None
 
 

@@ -23,6 +23,10 @@ class _Malformed(Exception):
     """No pattern."""
 
 
+_SPACED = re.compile(r"[ \t\n\r]|(?P<kept>\\.|\[(?:\\.|[^\]\\])*\])", re.DOTALL)
+"""Blanks, and what keeps its blanks with the flag `x`: escaped characters and classes."""
+
+
 class _Reader:
     """Writes a pattern that Python and JavaScript (flag `u`) take for the same."""
 
@@ -31,7 +35,7 @@ class _Reader:
         self.dot = "[\\s\\S]" if "s" in flags else "[^\\n\\r]"
         self.lines = "m" in flags
         if "x" in flags:
-            self.pattern = re.sub(r"[ \t\n\r]", "", pattern)
+            self.pattern = _SPACED.sub(lambda m: m["kept"] or "", pattern)
 
     def written(self) -> str:
         result = "".join(self.alternatives())

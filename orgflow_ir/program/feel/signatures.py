@@ -2,8 +2,8 @@
 
 The parser takes the names from this table, the evaluator uses it to bind and check arguments, and
 printers include the signatures of the called functions in their output. The result is null if no
-signature accepts the arguments. Only `any` accepts null; a list of one element is accepted in place
-of the element, and an element in place of such a list.
+signature accepts the arguments. Only `any` and `Null` accept null;
+a list of one element is accepted in place of the element, and an element in place of such a list.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ upper case = upper_case(string: string)
 lower case = lower_case(string: string)
 substring before = substring_before(string: string, match: string)
 substring after = substring_after(string: string, match: string)
-replace = replace(input: string, pattern: string, replacement: string, flags?: string)
+replace = replace(input: string, pattern: string, replacement: string, flags?: string|Null)
 contains = contains(string: string, match: string)
 starts with = starts_with(string: string, match: string)
 ends with = ends_with(string: string, match: string)
-matches = matches(input: string, pattern: string, flags?: string)
+matches = matches(input: string, pattern: string, flags?: string|Null)
 split = split(string: string, delimiter: string)
 string join = string_join(list: list, delimiter?: any)
 list contains = list_contains(list: list, element: any)

@@ -72,3 +72,22 @@ _SPELLINGS: tuple[tuple[str, SimpleName], ...] = (
 
 SIMPLE_NAMES: dict[str, SimpleType] = {text: SimpleType(name) for text, name in _SPELLINGS}
 """Names of built-in types, including the spellings of DMN 1.1."""
+
+
+_WRITTEN_AS_TEXTS = frozenset(
+    ("date", "time", "date and time", "days and time duration", "years and months duration")
+)
+
+
+def find_converted_type(of: Type) -> Type:
+    """The type to which a value that JSON has as texts is converted where `of` is stated; `ANY` if
+    JSON has its values themselves."""
+    match of:
+        case ConstrainedType(base, _):
+            return find_converted_type(base)
+        case ListType(element):
+            inner = find_converted_type(element)
+            return ListType(inner) if inner != ANY else ANY
+        case SimpleType(name) if name in _WRITTEN_AS_TEXTS:
+            return of
+    return ANY

@@ -285,7 +285,7 @@ LEFT = (
     ("ruby", "x = 1", "scripts in `ruby` are not supported"),
     ("groovy", "a = b = 3", "an assignment inside a value is not supported"),
     ("groovy", "x = a % 0", "it divides by zero"),
-    ("python", "n = 7\nn //= 2", "`//` is not supported"),
+    ("python", "n = 7\nn **= 2", "the condition ends too early"),
 )
 
 

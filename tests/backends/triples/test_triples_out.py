@@ -91,7 +91,7 @@ def test_what_a_line_holds() -> None:
         "Start1 -> T1",
         "T1 -> O1",
         "O1 -(if urgent (today))-> T2",
-        "O1 -(otherwise)-> T3",
+        "O1 -(otherwise (default))-> T3",
         "T2 -> O2",
         "T3 -> O2",
         "O2 -> End1",
