@@ -13,6 +13,7 @@ from orgflow.compilation.usage_errors import InputError
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Decision
+from orgflow_ir.model.contained_paths import leads_out
 from orgflow_ir.model.neighbours import NOT_MODELS
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceKind
@@ -41,7 +42,15 @@ def expand_folders(paths: tuple[str, ...], session: Session) -> tuple[list[str],
         if path == "-" or not os.path.isdir(path):
             files[path] = None
             continue
-        models = [f for f in _walk_files(path) if _is_model(f, session.registry.frontends)]
+        walked = list(_walk_files(path))
+        links = {file for file in walked if leads_out(file, path)}
+        for link in sorted(links):
+            session.note(f"{source_name(link)} is a symbolic link out of {path}; it is not read")
+        models = [
+            file
+            for file in walked
+            if file not in links and _is_model(file, session.registry.frontends)
+        ]
         if not models:
             empty.append(path)
         files.update(dict.fromkeys(models))

@@ -13,7 +13,11 @@ import click
 from orgflow.agents.feedback import FEEDBACK
 from orgflow.agents.model_client.settings import NotConfigured, SettingsError, read_settings
 from orgflow.agents.model_client.usage import NO_PRICE, Expected, RunBudget
-from orgflow.commands.project.configuration_file import file_near, find_configuration
+from orgflow.commands.project.configuration_file import (
+    file_near,
+    find_configuration,
+    own_configuration,
+)
 from orgflow.commands.session import Session
 from orgflow.compilation.agent_answers import list_model_texts, read_ahead
 
@@ -47,16 +51,15 @@ def connect_model(session: Session, given: dict[str, Any], near: str) -> OpenAIM
         click.UsageError: it is configured wrongly.
     """
     path = find_configuration(file_near(near))
-    table: Any = {}
-    if path is not None:
-        try:
-            table = tomllib.loads(Path(path).read_text("utf-8")).get("model", {})
-        except (OSError, ValueError) as error:
-            raise click.UsageError(f"{path} cannot be read: {error}") from None
-        if not isinstance(table, dict):
-            raise click.UsageError(f"`model` in {path} is not a table; write [model]")
+    own_path = own_configuration()
     try:
-        settings = read_settings(os.environ, table, given)
+        settings = read_settings(
+            os.environ,
+            _read_table(path),
+            given,
+            folder="" if path is None else os.path.dirname(path),
+            own_table=_read_table(own_path),
+        )
     except NotConfigured:
         raise
     except SettingsError as error:
@@ -67,6 +70,22 @@ def connect_model(session: Session, given: dict[str, Any], near: str) -> OpenAIM
     session.services.model = client
     session.services.budget = client.budget
     return client
+
+
+def _read_table(path: str | None) -> dict[str, Any]:
+    """The table `[model]` of a configuration; empty without one.
+
+    Raises: click.UsageError: the file cannot be read.
+    """
+    if path is None:
+        return {}
+    try:
+        table = tomllib.loads(Path(path).read_text("utf-8")).get("model", {})
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{path} cannot be read: {error}") from None
+    if not isinstance(table, dict):
+        raise click.UsageError(f"`model` in {path} is not a table; write [model]")
+    return table
 
 
 def feedback_option(function: F) -> F:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from orgflow_ir.model.contained_paths import is_inside
 from orgflow_ir.targets.artifact import Artifact
 
 
@@ -53,7 +54,20 @@ def list_destinations(target: str, artifacts: Sequence[Artifact]) -> list[Path]:
             "folder: -o "
             f"{folder.with_suffix('')}/"
         )
-    return [folder / _path_inside(artifact.path) for artifact in artifacts]
+    places = [folder / _path_inside(artifact.path) for artifact in artifacts]
+    _refuse_links_out(places, folder)
+    return places
+
+
+def _refuse_links_out(places: Sequence[Path], folder: Path) -> None:
+    """Raises `OutputError` for a place in a folder that is outside of it once links are followed:
+    the folder may be part of a repository, and a link in it would choose the file that is
+    overwritten."""
+    for place in places:
+        if not is_inside(place, folder):
+            raise OutputError(
+                f"cannot write {place}: it is a symbolic link out of {folder}; remove the link"
+            )
 
 
 def _path_inside(path: str) -> Path:
@@ -122,7 +136,10 @@ def write_compiled(
     files = place_artifacts(output, artifacts)
     if any(same_file(place, path) for place, _ in files for path in paths):
         raise click.UsageError(f"-o {output} would overwrite the input")
-    write_files([*files, *((files[0][0].parent / a.path, a.text) for a in beside)])
+    parent = files[0][0].parent
+    kept = [(parent / artifact.path, artifact.text) for artifact in beside]
+    _refuse_links_out([place for place, _ in kept], parent)
+    write_files([*files, *kept])
 
 
 def write_artifacts(artifacts: Sequence[Artifact], output: str | None) -> None:

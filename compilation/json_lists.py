@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.usage_errors import InputError
 
+from orgflow_ir.model.contained_paths import leads_out
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile
 
@@ -24,7 +25,9 @@ def read_together(paths: Sequence[str]) -> SourceFile:
         inside = [path]
         if os.path.isdir(path):
             inside = [
-                os.path.join(path, f) for f in sorted(os.listdir(path)) if f.endswith(".json")
+                file
+                for name in sorted(os.listdir(path))
+                if name.endswith(".json") and not leads_out(file := os.path.join(path, name), path)
             ]
             if not inside:
                 raise InputError(f"{path} contains no JSON files", "name a file, or another folder")

@@ -407,9 +407,15 @@ class OpenAIModelClient:
         """A refusal in one line, without the key."""
         body = error.body if isinstance(error.body, dict) else {}
         reason = self._clean_text(str(body.get("message") or error.message))
+        keyless = "; check ORGFLOW_MODEL_KEY"
+        if self.settings.withheld:
+            keyless = (
+                "; ORGFLOW_MODEL_KEY is not sent to an address of a repository's orgflow.toml: to "
+                "allow it, set ORGFLOW_MODEL_URL or give --model-url"
+            )
         hint = {
-            401: "; check ORGFLOW_MODEL_KEY",
-            403: "; check ORGFLOW_MODEL_KEY",
+            401: keyless,
+            403: keyless,
             404: "; check the address and the name of the model",
         }.get(error.status_code, "")
         return f"the endpoint {self.settings.url} answered {error.status_code}: {reason}{hint}"

@@ -10,13 +10,18 @@ answer-tokens = 4000                # for one answer
 cost = 0.50                         # for one run, in the currency of the prices
 price-in = 0.15                     # per million tokens
 price-out = 0.60
-redact = "auto"                     # auto (unless the endpoint is on this machine), on, off
+redact = "auto"                     # auto (unless the endpoint is on this machine), on
 record = "build/model-calls"        # every call is kept there, and never paid twice
+
+Whoever writes to a repository writes its `orgflow.toml`. The file therefore cannot
+choose who receives the key, switch off the replacement of personal data, or name a folder outside
+its own. The table `[model]` of the user's own `orgflow/orgflow.toml` can.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -24,6 +29,7 @@ from urllib.parse import urlsplit
 
 from orgflow.agents.model_client.recordings import recorded_with
 
+from orgflow_ir.model.contained_paths import is_inside
 from orgflow_ir.model.records import dataclass
 
 URL, NAME, KEY = "ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"
@@ -58,6 +64,8 @@ class ModelSettings:
         redact: whether personal data is replaced before anything is sent.
         record: the folder of recorded calls; empty for none.
         replay: only recorded calls are answered; no request is sent.
+        withheld: whether there is a key that the endpoint does not receive, since a repository
+            names the address.
     """
 
     url: str
@@ -75,6 +83,7 @@ class ModelSettings:
     redact: Redact = "auto"
     record: str = ""
     replay: bool = False
+    withheld: bool = False
 
     def __repr__(self) -> str:
         return f"<ModelSettings: {self.name} at {self.url}>"  # never the key
@@ -128,30 +137,70 @@ def read_settings(
     environment: Mapping[str, str],
     table: Mapping[str, Any] | None = None,
     flags: Mapping[str, Any] | None = None,
+    *,
+    folder: str = "",
+    own_table: Mapping[str, Any] | None = None,
 ) -> ModelSettings:
-    """The settings from flags, otherwise the environment, otherwise the table `[model]`.
+    """The settings from flags, otherwise the environment, otherwise the table `[model]` of the
+    repository, otherwise the user's own.
 
     Args:
+        table: of the repository's file, which is not trusted with the key.
         flags: by attribute; `None` if not given.
+        folder: of the repository's file; its `record` is relative to it, and stays inside it.
+        own_table: of the user's own file.
 
     Raises:
         NotConfigured: there is no address or no name of a model, or no key for an endpoint on
             another machine.
         SettingsError: a value cannot be used.
     """
-    values = _from_table(table or {})
-    values |= _from_environment(environment)
-    values |= {k: v for k, v in (flags or {}).items() if v is not None}
+    given = {k: v for k, v in (flags or {}).items() if v is not None}
+    trusted = _from_table(own_table or {}) | _from_environment(environment) | given
+    repository = _from_repository(table or {}, folder)
+    values = _from_table(own_table or {}) | repository
+    values |= _from_environment(environment) | given
     if values.get("replay") and values.get("record"):
         values = _as_recorded(values)
     missing = [v for v, attribute in ((URL, "url"), (NAME, "name")) if not values.get(attribute)]
     if missing:
         raise NotConfigured(f"no language model is configured: set {' and '.join(missing)}")
+    if "url" in repository and values["url"] != trusted.get("url") and values.pop("key", ""):
+        values["withheld"] = True
     settings = replace(ModelSettings(url="", name=""), **values)
     _check_settings(settings)
     if not settings.key and not settings.local and not settings.replay:
-        raise NotConfigured(f"the endpoint {settings.url} needs a key: set {KEY}")
+        raise NotConfigured(_missing_key(settings))
     return settings
+
+
+def _missing_key(settings: ModelSettings) -> str:
+    if settings.withheld:
+        return (
+            f"{KEY} is not sent to {settings.url}, which the repository's orgflow.toml names: to "
+            f"allow it, set {URL} or give --model-url"
+        )
+    return f"the endpoint {settings.url} needs a key: set {KEY}"
+
+
+def _from_repository(table: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """The values of a file that anybody may have written. Raises `SettingsError`."""
+    values = _from_table(table)
+    if values.get("redact") == "off":
+        raise SettingsError(
+            "a repository's orgflow.toml cannot switch off `redact`: give --redact off or set "
+            f"{environment_variable('redact')}=off"
+        )
+    record = values.get("record")
+    if record:
+        path = os.path.join(folder, record)
+        if os.path.isabs(record) or not is_inside(path, folder or os.curdir):
+            raise SettingsError(
+                f"`record` of [model] is {record!r}, which is outside the folder of orgflow.toml: "
+                "name a folder inside it, or give --record"
+            )
+        values["record"] = path
+    return values
 
 
 def _as_recorded(values: Mapping[str, Any]) -> dict[str, Any]:

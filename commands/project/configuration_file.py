@@ -24,3 +24,13 @@ def find_configuration(path: str) -> str | None:
         if above == folder or os.path.exists(os.path.join(folder, ".git")):
             return None
         folder = above
+
+
+def own_configuration() -> str | None:
+    """The user's own `orgflow/orgflow.toml`, which no repository can write: in `XDG_CONFIG_HOME`,
+    or in `.config` of the home folder. `None` where there is none."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(base):  # the specification of XDG ignores others
+        base = os.path.join(os.path.expanduser("~"), ".config")
+    path = os.path.join(base, "orgflow", "orgflow.toml")
+    return path if os.path.isfile(path) else None

@@ -15,6 +15,7 @@ from orgflow.frontends.bpmn.reading_rules import AmbiguousForm
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model.bindings import PART, Field
+from orgflow_ir.model.contained_paths import is_foreign_link, leads_out
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.neighbours import LISTED, NOT_MODELS, note_folder, note_given
 from orgflow_ir.model.source import told_apart
@@ -161,7 +162,8 @@ def _files_below(folder: Path) -> Sequence[Path]:
         for place, folders, names in os.walk(folder):
             folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in NOT_MODELS)
             places.append(place)
-            paths += [Path(place, name) for name in sorted(names) if name.endswith(_SUFFIX)]
+            files = (Path(place, name) for name in sorted(names) if name.endswith(_SUFFIX))
+            paths += (path for path in files if not leads_out(path, folder))
             if len(paths) > _MOST_FILES or len(places) > _MOST_FOLDERS:
                 break
         if kept is not None:
@@ -175,7 +177,8 @@ def _files_below(folder: Path) -> Sequence[Path]:
 def _list_files(folder: Path) -> Sequence[Path]:
     """The files of forms in a folder, in order."""
     note_folder(folder, (_SUFFIX,))
-    return sorted(folder.glob(f"*{_SUFFIX}"))[:_MOST_FILES]
+    paths = sorted(folder.glob(f"*{_SUFFIX}"))[:_MOST_FILES]
+    return [path for path in paths if not is_foreign_link(path)]
 
 
 def _form_text(path: Path) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html.parser import HTMLParser
 
 _HIDDEN = frozenset(("script", "style", "title", "template"))
@@ -24,14 +25,17 @@ class _Text(HTMLParser):
         self.parts: list[str] = []
         self.quoted: list[str] = []
         self._stack: list[tuple[str, bool]] = []
+        self._open: Counter[str] = Counter()
+        """How many elements of each name are on the stack."""
+        self._quotes = 0
+        """How many quotes are on it."""
         self._hidden = 0
         self._pre = 0
         self._rest_is_quoted = False
 
     @property
     def _target_parts(self) -> list[str]:
-        quoting = self._rest_is_quoted or any(quote for _, quote in self._stack)
-        return self.quoted if quoting else self.parts
+        return self.quoted if self._rest_is_quoted or self._quotes else self.parts
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _HIDDEN:
@@ -57,6 +61,8 @@ class _Text(HTMLParser):
         self._pre += tag == "pre"
         if tag not in _VOID:
             self._stack.append((tag, quote))
+            self._open[tag] += 1
+            self._quotes += quote
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _HIDDEN:
@@ -66,9 +72,11 @@ class _Text(HTMLParser):
             self._pre = max(0, self._pre - 1)
         if tag in _BLOCKS:
             self._target_parts.append("\n\n" if tag in _APART else "\n")
-        for place in range(len(self._stack) - 1, -1, -1):  # what was not closed ends here, too
-            if self._stack[place][0] == tag:
-                del self._stack[place:]
+        while self._open[tag]:  # what was not closed ends here, too
+            inner, quote = self._stack.pop()
+            self._open[inner] -= 1
+            self._quotes -= quote
+            if inner == tag:
                 break
 
     def handle_data(self, data: str) -> None:
@@ -79,9 +87,21 @@ class _Text(HTMLParser):
 def html_text(html: str) -> tuple[str, str]:
     """The text of an HTML document, and the text that it marks as quoted."""
     parser = _Text()
-    parser.feed(html)
+    parser.feed(_without_endless_tags(html))
     parser.close()
     return _tidy_text(parser.parts), _tidy_text(parser.quoted)
+
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+def _without_endless_tags(html: str) -> str:
+    """A document without what takes the standard library's parser quadratic time: many beginnings
+    of comments and of tags, none of which ends. As in a browser, a comment without an end hides the
+    rest."""
+    html = _COMMENT.sub("", html)
+    end = html.rfind(">") + 1
+    return html[:end] + html[end:].replace("<", "&lt;")
 
 
 def _tidy_text(parts: list[str]) -> str:

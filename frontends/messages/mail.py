@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from email.errors import MessageError
+from email.feedparser import FeedParser
 from email.header import decode_header
-from email.parser import BytesParser
 from email.policy import Compat32
 from functools import lru_cache
 from itertools import count, pairwise
@@ -20,6 +20,12 @@ from orgflow.frontends.messages.quotes import split_quotes
 from orgflow.frontends.messages.signed import signed_content
 from orgflow.frontends.messages.tnef import read_tnef
 
+from orgflow_ir.model.input_limits import (
+    MOST_PARTS,
+    MOST_PARTS_DEPTH,
+    SMALL_MAIL,
+    LimitExceeded,
+)
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person, content_id
 from orgflow_ir.model.records import NamedTuple
 
@@ -36,7 +42,6 @@ class _Raw(Compat32):
 
 
 _RAW = _Raw()
-_PARSER = BytesParser(policy=_RAW)
 _IDS = re.compile(r"<([^<>\s]+)>")
 _ADDRESS = re.compile(r"\s*\"?([^\"<>,;:()\\]*?)\"?\s*<\s*([^<>\s,;]+@[^<>\s,;]+)\s*>\s*")
 _BARE = re.compile(r"\s*([^<>\s,;:()\"]+@[^<>\s,;:()\"]+)\s*")
@@ -49,6 +54,39 @@ _CHARSETS = {
 }  # fmt: skip
 """Names of encodings in mails, and the encoding that reads them best: a superset, as in mail
 readers."""
+
+
+class _BoundedParser(FeedParser):
+    """The standard library's parser with limits: it compares each line with the boundary of every
+    level, and does so recursively."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(policy=_RAW)
+        self._parts_left = MOST_PARTS
+        self._small = size <= SMALL_MAIL
+
+    def _new_message(self) -> None:
+        super()._new_message()  # type: ignore[misc]  # not in the stubs
+        self._parts_left -= 1
+        check_parts(
+            self._parts_left,
+            0 if self._small else len(self._msgstack),  # type: ignore[attr-defined]
+        )
+
+
+def check_parts(left: int, depth: int) -> None:
+    """Raises `LimitExceeded` for a mail with too many parts, or with parts nested too deep."""
+    if depth > MOST_PARTS_DEPTH:
+        raise LimitExceeded(f"has parts nested more than {MOST_PARTS_DEPTH} levels deep")
+    if left < 0:
+        raise LimitExceeded(f"has more than {MOST_PARTS:,} parts")
+
+
+def _parse_bytes(data: bytes) -> email.message.Message:
+    """A mail of any form. Raises `LimitExceeded`."""
+    parser = _BoundedParser(len(data))
+    parser.feed(data.decode("ascii", "surrogateescape"))
+    return parser.close()
 
 
 class NoMail(ValueError):
@@ -68,7 +106,7 @@ def read_mail(data: bytes, file: str, line: int = 0) -> list[Message | BrokenMes
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         raise NoMail("is empty")
-    parsed = _well_formed(data.decode("ascii", "surrogateescape")) or _PARSER.parsebytes(data)
+    parsed = _well_formed(data.decode("ascii", "surrogateescape")) or _parse_bytes(data)
     if not any(parsed[name] for name in ("From", "Date", "Message-ID", "Subject")):
         raise NoMail("has none of the headers of a mail (From, Date, Subject)")
     return list(_read_messages(parsed, file, line, 0))
@@ -78,10 +116,10 @@ _FIELD = re.compile(r"([!-9;-~]+):[ \t]*(.*(?:\r?\n[ \t].*)*)(?:\r?\n|\Z)")
 _PARTS = ("multipart/alternative", "multipart/mixed", "multipart/related")
 
 
-def _well_formed(text: str) -> email.message.Message | None:
+def _well_formed(text: str, depth: int = 0) -> email.message.Message | None:
     """A mail, or a part of one, that keeps to the rules in everything: as the standard library's
     parser gives it, in a third of the time. `None` for all others."""
-    if text.count("\r") != text.count("\r\n"):
+    if depth > MOST_PARTS_DEPTH or text.count("\r") != text.count("\r\n"):
         return None
     parsed = email.message.Message(policy=_RAW)
     place = 0
@@ -102,7 +140,7 @@ def _well_formed(text: str) -> email.message.Message | None:
     if not kind.startswith(("multipart", "message")):
         parsed.set_payload(body)
         return parsed
-    parts = _well_formed_parts(body, parsed) if kind.startswith(_PARTS) else None
+    parts = _well_formed_parts(body, parsed, depth) if kind.startswith(_PARTS) else None
     if parts is None:
         return None
     for part in parts:
@@ -111,19 +149,19 @@ def _well_formed(text: str) -> email.message.Message | None:
 
 
 def _well_formed_parts(
-    body: str, parsed: email.message.Message
+    body: str, parsed: email.message.Message, depth: int
 ) -> list[email.message.Message] | None:
     boundary = parsed.get_boundary()
     if not boundary:
         return None
     marks = list(re.finditer(rf"(?m)^--{re.escape(boundary)}(--)?[ \t]*\r?$", body))
     ends = [mark.start() for mark in marks if mark.group(1)]
-    if len(marks) < 2 or ends != [marks[-1].start()]:
+    if not 2 <= len(marks) <= MOST_PARTS or ends != [marks[-1].start()]:
         return None
     parts = []
     for mark, following in pairwise(marks):
         text = body[mark.end() + 1 : following.start()]
-        part = _well_formed(text.removesuffix("\n").removesuffix("\r"))
+        part = _well_formed(text.removesuffix("\n").removesuffix("\r"), depth + 1)
         if part is None:
             return None
         parts.append(part)
@@ -311,6 +349,8 @@ class _ContentReader:
         self.unread: list[str] = []
         self.with_plain_text: set[int] = set()
         """The numbers of alternatives that have a plain text."""
+        self._signatures = 0
+        """How many signed mails were opened, each perhaps inside the one before."""
         self._numbers = count(1)
         self._parts: list[tuple[email.message.Message, int]] = []
 
@@ -325,7 +365,7 @@ class _ContentReader:
         sort = _kind_of(part, part.get("Content-Type"))
         payload = part.get_payload()
         if sort.type == "message/rfc822" and isinstance(payload, list) and _is_encoded(part):
-            payload = [_PARSER.parsebytes(_decoded_mail(part))]
+            payload = [_parse_bytes(_decoded_mail(part))]
         if sort.type == "message/rfc822" and isinstance(payload, list) and payload:
             self._attach_mail(part, payload[0], sort.type)
         elif isinstance(payload, list):
@@ -349,7 +389,9 @@ class _ContentReader:
         if kind in _SIGNED_OR_ENCRYPTED:
             signed = signed_content(_bytes_of(part))
             if signed is not None:
-                self._parts.append((_PARSER.parsebytes(signed), number))
+                self._signatures += 1
+                check_parts(MOST_PARTS, self._signatures)
+                self._parts.append((_parse_bytes(signed), number))
                 return True
             self.unread.append(_ENCRYPTED)
         if kind == "application/pgp-encrypted":
@@ -386,7 +428,9 @@ class _ContentReader:
     def _open_winmail(self, part: email.message.Message) -> None:
         """The text and the files inside an attachment in Outlook's own form."""
         tnef = read_tnef(_bytes_of(part))
-        self.attachments += (Attachment(text_of(name)) for name in (tnef[1] if tnef else ()))
+        names = tnef[1] if tnef else ()
+        check_parts(MOST_PARTS - len(names), 0)
+        self.attachments += (Attachment(text_of(name)) for name in names)
         self.others.append(text_of(tnef[0]) if tnef else "")
         if not self.others[-1]:
             self.unread.append(_IN_OUTLOOKS_FORM)

@@ -9,6 +9,8 @@ from typing import BinaryIO
 
 from orgflow.frontends.messages.mail import NoMail, read_mail
 
+from orgflow_ir.model.contained_paths import leads_out
+from orgflow_ir.model.input_limits import LimitExceeded
 from orgflow_ir.model.message import BrokenMessage, Message
 
 MAX_MAIL = 64 * 1024 * 1024
@@ -157,7 +159,7 @@ def _parse_mail(data: bytes, name: str, line: int) -> Iterator[Message | BrokenM
         return
     try:
         yield from read_mail(data, name, line)
-    except NoMail as error:
+    except (NoMail, LimitExceeded) as error:
         yield BrokenMessage(name, line, str(error))
     except (ValueError, LookupError, TypeError, RecursionError, AttributeError) as error:
         # the standard library's parser fails in these ways on mails that break its rules
@@ -180,7 +182,7 @@ def read_eml(path: str) -> Iterator[Message | BrokenMessage]:
 
 
 def read_maildir(
-    path: str, advance: Callable[[int], None] | None = None
+    path: str, advance: Callable[[int], None] | None = None, root: str = ""
 ) -> Iterator[Message | BrokenMessage]:
     """The mails of a Maildir and of its sub-folders (`.Sent`), sorted; none of `tmp`, and none with
     the flags deleted (T) or draft (D)."""
@@ -192,6 +194,8 @@ def read_maildir(
         for name in sorted(files):
             mail = os.path.join(folder, name)
             unwanted = skip_reason(name)
+            if leads_out(mail, root or path):
+                unwanted = "is a symbolic link out of the folder; it is not read"
             if unwanted:
                 yield BrokenMessage(mail, 0, unwanted)
             else:

@@ -33,6 +33,8 @@ from orgflow.frontends.messages.transcript import read_transcript
 from orgflow.frontends.messages.whatsapp import is_whatsapp, read_whatsapp
 from orgflow.frontends.messages.zoom import is_zoom, read_zoom
 
+from orgflow_ir.model.contained_paths import leads_out
+from orgflow_ir.model.input_limits import MIB, MOST_MEMBER, LimitExceeded, load_json
 from orgflow_ir.model.message import BrokenMessage, Message
 
 FORMATS = (
@@ -40,7 +42,7 @@ FORMATS = (
 )  # fmt: skip
 """The supported formats of messages."""
 
-MAX_JSON = 256 * 1024 * 1024
+MAX_JSON = MOST_MEMBER
 """Maximum number of bytes of a JSON document that is read as a whole."""
 
 _SUFFIXES = {
@@ -129,7 +131,7 @@ def _json_format(path: str, suffix: str, text: str) -> str | None:
         if isinstance(data, list):
             return "jsonl"
     try:
-        json.loads(text.lstrip("\ufeff").splitlines()[0])
+        load_json(text.lstrip("\ufeff").splitlines()[0])
     except ValueError:
         return None  # no JSON lines
     return "jsonl"
@@ -142,6 +144,7 @@ def read_messages(
     mapping: Mapping[str, str] = MappingProxyType({}),
     advance: Callable[[int], None] | None = None,
     unused: Callable[[str, tuple[str, ...]], None] | None = None,
+    root: str = "",
 ) -> Iterator[Message | BrokenMessage]:
     """The messages of a file or a folder, and the unreadable parts, in the order of the source.
 
@@ -154,6 +157,7 @@ def read_messages(
         mapping: the columns of a table by the field they hold (`FIELDS` of `table`).
         advance: called with the number of bytes (files, for folders) that were read.
         unused: called with the name of a table and its columns that hold no field of a message.
+        root: the folder out of which no symbolic link is followed; by default `path`.
 
     Raises:
         UnknownMessages: the format of the file is not recognised.
@@ -161,19 +165,21 @@ def read_messages(
         OSError: the file cannot be read.
     """
     if format_ is None and os.path.isdir(path) and not is_maildir(path) and not is_slack(path):
-        yield from _read_folder(path, mapping, advance, unused)
+        yield from _read_folder(path, root or path, mapping, advance, unused)
         return
     kind = format_ or format_of(path)
     if kind == "mbox":
         with open(path, "rb") as file:
             yield from read_mbox(io.BufferedReader(file, 1 << 20), path, advance)
     elif kind == "maildir":
-        yield from read_maildir(path, advance)
+        yield from read_maildir(path, advance, root)
     elif kind == "slack":
         try:
             yield from read_slack(path, advance)
         except zipfile.BadZipFile as error:
             yield BrokenMessage(path, 0, f"is a damaged zip file: {error}")
+        except LimitExceeded as error:
+            yield BrokenMessage(path, 0, str(error))
     else:
         report = partial(unused, path) if unused is not None else None
         yield from _read_file(path, kind, mapping, report)
@@ -183,12 +189,16 @@ def read_messages(
 
 def _read_folder(
     path: str,
+    root: str,
     mapping: Mapping[str, str],
     advance: Callable[[int], None] | None,
     unused: Callable[[str, tuple[str, ...]], None] | None,
 ) -> Iterator[Message | BrokenMessage]:
     for name in sorted(os.listdir(path)):
         inner = os.path.join(path, name)
+        if leads_out(inner, root):
+            yield BrokenMessage(inner, 0, "is a symbolic link out of the folder; it is not read")
+            continue
         if name.startswith(".") and not is_maildir(inner):  # `.Sent` is a folder of mails
             continue
         unwanted = skip_reason(name)  # a part of a Maildir
@@ -196,7 +206,7 @@ def _read_folder(
             yield BrokenMessage(inner, 0, unwanted)
             continue
         try:
-            yield from read_messages(inner, mapping=mapping, unused=unused)
+            yield from read_messages(inner, mapping=mapping, unused=unused, root=root)
         except OSError as error:
             yield report_unreadable(inner, error)
         except UnknownMessages:
@@ -238,17 +248,22 @@ def _read_file(
 def _read_record(line: str | bytes) -> object:
     """The value in a line; the line itself if it is no JSON."""
     try:
-        return json.loads(line)
+        return load_json(line)
     except ValueError:
         return line
 
 
 def _read_json(path: str) -> object:
     with open(path, "rb") as file:
-        try:
-            return json.loads(file.read())
-        except ValueError as error:
-            raise UnknownMessages(f"{path} is no JSON: {error}") from None
+        data = file.read(MAX_JSON + 1)
+    try:
+        if len(data) > MAX_JSON:
+            raise LimitExceeded(f"has more than {MAX_JSON // MIB} MB")
+        return load_json(data)
+    except LimitExceeded as error:
+        raise UnknownMessages(f"{path} {error}") from None
+    except ValueError as error:
+        raise UnknownMessages(f"{path} is no JSON: {error}") from None
 
 
 def _read_records(path: str) -> Iterator[str]:

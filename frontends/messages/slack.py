@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import html
-import json
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from orgflow_ir.model.contained_paths import leads_out
+from orgflow_ir.model.input_limits import (
+    MIB,
+    MOST_MEMBER,
+    BoundedZip,
+    LimitExceeded,
+    load_json,
+)
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
 from orgflow_ir.model.records import NamedTuple
 
@@ -33,8 +40,16 @@ class _Files:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._zip = zipfile.ZipFile(path) if os.path.isfile(path) else None
-        self.names = sorted(self._zip.namelist() if self._zip is not None else self._walk_files())
+        self._zip = BoundedZip(path) if os.path.isfile(path) else None
+        self.unsafe: tuple[str, ...] = ()
+        """Files that are not read: their names, or they as links, lead out of the export."""
+        if self._zip is not None:
+            self.names: Sequence[str] = self._zip.names
+            self.unsafe = self._zip.unsafe
+        else:
+            walked = sorted(self._walk_files())
+            self.unsafe = tuple(n for n in walked if leads_out(os.path.join(path, n), path))
+            self.names = [name for name in walked if name not in self.unsafe]
         roots = {n.rpartition("/")[0] for n in self.names if n.rpartition("/")[2] == "users.json"}
         root = min(sorted(roots), key=len, default="")
         self.root = f"{root}/" if root else ""
@@ -45,20 +60,28 @@ class _Files:
                 yield os.path.relpath(os.path.join(folder, name), self.path).replace(os.sep, "/")
 
     def json(self, name: str) -> Any:
-        """A JSON file. Raises `OSError`, `KeyError`, `ValueError`."""
-        if self._zip is not None:
-            return json.loads(self._zip.read(name))
-        with open(os.path.join(self.path, name), "rb") as file:
-            return json.loads(file.read())
+        """A JSON file. Raises `OSError`, `KeyError`, `ValueError`, `zipfile.BadZipFile`."""
+        return load_json(self._read(name))
 
     def mentions(self, name: str, *words: bytes) -> bool:
-        """Whether a file has one of some words. Raises `OSError`, `zipfile.BadZipFile`."""
-        if self._zip is not None:
-            data = self._zip.read(name)
-        else:
-            with open(os.path.join(self.path, name), "rb") as file:
-                data = file.read()
+        """Whether a file has one of some words; not if it is too large. Raises `OSError`,
+        `zipfile.BadZipFile`."""
+        try:
+            data = self._read(name)
+        except LimitExceeded:
+            return False
         return any(word in data for word in words)
+
+    def _read(self, name: str) -> bytes:
+        if self._zip is not None:
+            return self._zip.read(name)
+        if name in self.unsafe:
+            raise KeyError(name)
+        with open(os.path.join(self.path, name), "rb") as file:
+            data = file.read(MOST_MEMBER + 1)
+        if len(data) > MOST_MEMBER:
+            raise LimitExceeded(f"has more than {MOST_MEMBER // MIB} MB")
+        return data
 
     def close(self) -> None:
         if self._zip is not None:
@@ -71,8 +94,14 @@ def is_slack(path: str) -> bool:
         return os.path.isfile(os.path.join(path, "users.json"))
     if not zipfile.is_zipfile(path):
         return False
-    with zipfile.ZipFile(path) as archive:
-        return any(name.rpartition("/")[2] == "users.json" for name in archive.namelist())
+    try:
+        archive = BoundedZip(path)
+    except (LimitExceeded, zipfile.BadZipFile):
+        return False
+    try:
+        return any(name.rpartition("/")[2] == "users.json" for name in archive.names)
+    finally:
+        archive.close()
 
 
 def read_slack(
@@ -95,6 +124,8 @@ def read_slack(
                 channels[str(entry.get("id"))] = called
         named = _Names(people, channels)
         edits = _read_edits(files)
+        for name in files.unsafe:
+            yield BrokenMessage(f"{path}/{name}", 0, "leads out of the export; it is not read")
         for name in files.names:
             folder = _channel_of(name, files)
             if not folder:
@@ -102,6 +133,9 @@ def read_slack(
             where = f"{path}/{name}"
             try:
                 entries = files.json(name)
+            except LimitExceeded as error:
+                yield BrokenMessage(where, 0, str(error))
+                continue
             except (ValueError, KeyError) as error:
                 yield BrokenMessage(where, 0, f"is no JSON: {error}")
                 continue
@@ -191,6 +225,7 @@ def _read_list(files: _Files, name: str) -> list[dict[str, Any]]:
         entries = files.json(files.root + name)
     except ValueError:  # without it people have ids for names
         return []
+    entries = entries if isinstance(entries, list) else []
     return [entry for entry in entries if isinstance(entry, dict)]
 
 

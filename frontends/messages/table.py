@@ -14,6 +14,7 @@ from orgflow.frontends.messages.html_text import html_text
 from orgflow.frontends.messages.mail import read_people
 from orgflow.frontends.messages.quotes import split_quotes
 
+from orgflow_ir.model.input_limits import load_json
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person, content_id
 from orgflow_ir.model.records import NamedTuple
 
@@ -160,7 +161,7 @@ def _json_rows(
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = load_json(line)
         except ValueError as error:
             yield BrokenMessage(file, number, f"is no JSON: {error}")
             continue

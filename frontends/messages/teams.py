@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any
 from orgflow.frontends.messages.html_text import html_text
 from orgflow.frontends.messages.whatsapp import small_group
 
+from orgflow_ir.model.input_limits import load_json
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
 from orgflow_ir.model.records import NamedTuple
 
@@ -200,7 +200,7 @@ def _answered_messages(attachments: list[dict[str, Any]]) -> Iterator[tuple[str,
     for attachment in attachments:
         if attachment.get("contentType") == "messageReference":
             try:
-                quoted = json.loads(str(attachment.get("content")))
+                quoted = load_json(str(attachment.get("content")))
             except ValueError:
                 quoted = {}
             preview = quoted.get("messagePreview") if isinstance(quoted, dict) else None
@@ -214,7 +214,7 @@ def _card_texts(attachments: list[dict[str, Any]]) -> Iterator[str]:
         if _is_card(attachment):
             content = attachment.get("content")
             try:
-                card = json.loads(content) if isinstance(content, str) else content
+                card = load_json(content) if isinstance(content, str) else content
             except ValueError:
                 continue  # no card that anybody sees
             yield from _strings_of(card)

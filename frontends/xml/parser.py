@@ -8,10 +8,11 @@ from xml.parsers import expat
 
 from orgflow.frontends.xml.tree import XML, Scope, XmlDocument, XmlElement
 
+from orgflow_ir.model.input_limits import MOST_ATTRIBUTES, MOST_DEPTH
 from orgflow_ir.pipeline.collector import paused_collector as paused_collector
 
 MAX_BYTES = 64 * 1024 * 1024
-MAX_DEPTH = 256
+MAX_DEPTH = MOST_DEPTH
 MAX_ELEMENTS = 1_000_000
 MAX_TOKEN = 4 * 1024 * 1024
 _CHUNK = 256 * 1024
@@ -65,6 +66,8 @@ def parse_xml(
         raise XmlFault(
             "large", f"the file has {len(data):,} bytes; the limit is {limits.max_bytes:,}"
         )
+    if len(data) > MOST_ATTRIBUTES and data.count(b"=") > MOST_ATTRIBUTES:
+        raise XmlFault("large", f"the file has more than {MOST_ATTRIBUTES:,} attributes")
     if not data.strip(b"\xef\xbb\xbf\xff\xfe \t\r\n"):
         raise XmlFault("empty", "the file is empty")
     return _Parse(data, limits).run(skip)

@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.model import Decision, Definitions
 from orgflow_ir.decisions.process_variables import link_process_decision
+from orgflow_ir.model.contained_paths import is_foreign_link
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.neighbours import note_folder, note_given
 
@@ -68,7 +69,7 @@ class DecisionLibrary:
                 names = [n for n in os.listdir(self.folder) if n.lower().endswith(SUFFIXES)]
             names.sort(key=lambda name: (name != self._first, name))
             paths = ((name, self.folder / name) for name in names[:MOST_FILES])
-            self._files = dict(self._read(paths))
+            self._files = dict(self._read((n, p) for n, p in paths if not is_foreign_link(p)))
         return self._files
 
     @property

@@ -18,6 +18,7 @@ from typing import Protocol, TypeGuard, TypeVar
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.flow.control_flow.calls import calls_in, find_callee
 from orgflow_ir.model import CallActivity, Catalog, CatalogEntry, Model, Process
+from orgflow_ir.model.contained_paths import is_foreign_link
 from orgflow_ir.model.element_names import join_listed, title
 from orgflow_ir.model.neighbours import LISTED, note_folder, note_given, noted_neighbours
 from orgflow_ir.model.provenance import all_elements
@@ -347,7 +348,7 @@ def _list_files(folder: str, suffixes: tuple[str, ...]) -> _Folder:
 def _file_state(entry: os.DirEntry[str]) -> _File | None:
     """The state of a file; `None` for a folder, and for what cannot be looked at."""
     try:
-        if not entry.is_file():
+        if not entry.is_file() or (entry.is_symlink() and is_foreign_link(entry.path)):
             return None
         state = entry.stat()
     except OSError:

@@ -14,9 +14,15 @@ from itertools import pairwise
 from json.decoder import scanstring  # type: ignore[attr-defined]  # there, but not in the stubs
 from typing import Any
 
+from orgflow_ir.model.input_limits import (
+    MOST_DEPTH,
+    MOST_PLACED_VALUES,
+    LimitExceeded,
+    check_json,
+)
 from orgflow_ir.model.source import SourceLocation
 
-MAX_DEPTH = 256
+MAX_DEPTH = MOST_DEPTH
 MAX_BYTES = 64 * 1024 * 1024
 _LONE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -127,6 +133,11 @@ def parse_json(file: str, data: bytes) -> JsonDocument:
         raise JsonFault(f"byte {error.start + bom} is not valid {encoding}", 0) from None
     if not text.strip():
         raise JsonFault("the file is empty", 0)
+    if len(text) > MOST_PLACED_VALUES:
+        try:
+            check_json(text, MOST_PLACED_VALUES)
+        except LimitExceeded as error:
+            raise JsonFault(f"the file {error}", 0) from None
     document = JsonDocument(file, text, encoding, bom)
     try:
         document.root = _parse_json(text)

@@ -45,7 +45,7 @@ def test_the_short_way_reads_what_the_long_one_reads(lines: list[str], end: str)
     short = mail._well_formed(text)
     if short is not None:
         data = text.encode("ascii", "surrogateescape")
-        assert content(short) == content(mail._PARSER.parsebytes(data))
+        assert content(short) == content(mail._parse_bytes(data))
 
 
 @pytest.mark.parametrize("data", mails.ALL)
