@@ -3,6 +3,10 @@
 An entry is identified by the file, everything that affects its check, and the version of the code;
 it lists the neighbouring files that mattered, with a digest of them. Entries that are damaged or
 cannot be read or written are ignored.
+
+A forged entry would hide the faults of a file. Each entry is therefore authenticated with a key of
+this machine, which is made once and lies in the user's cache folder, readable by the user alone:
+entries that come with a checkout, or from another user, are ignored.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import contextlib
 import io
 import os
 import pickle
+import stat
 import sys
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -44,8 +49,61 @@ def cache_folder() -> Path:
     named = os.environ.get("ORGFLOW_CACHE")
     if named:
         return Path(named).expanduser()
+    return _user_folder() / "check"
+
+
+def _user_folder() -> Path:
+    """The folder of orgflow in the user's cache."""
     cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "orgflow" / "check"
+    return (Path(cache) if cache else Path.home() / ".cache") / "orgflow"
+
+
+def key_path() -> Path:
+    """The file with the key of the entries, wherever these are."""
+    return _user_folder() / "check.key"
+
+
+_KEY_BYTES = 32
+
+
+def read_machine_key() -> bytes | None:
+    """The key that authenticates entries, made on the first call; `None` where none can be made or
+    where other users can read or write it. Raises nothing."""
+    path = key_path()
+    try:
+        return _read_key(path)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(temporary, _NEW, 0o600), "wb") as file:
+            file.write(os.urandom(_KEY_BYTES))
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            os.link(temporary, path)
+        return _read_key(path)
+    except OSError:
+        return None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+def _read_key(path: Path) -> bytes | None:
+    """The key in a file; `None` where it is no key of this user alone. Raises `OSError`."""
+    with open(path, "rb") as file:
+        state = os.fstat(file.fileno())
+        key = file.read(_KEY_BYTES + 1)
+    if os.name == "posix" and (
+        state.st_uid != os.geteuid() or state.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    ):
+        return None
+    return key if len(key) == _KEY_BYTES else None
 
 
 class _Entry(NamedTuple):
@@ -60,6 +118,7 @@ class CheckCache:
 
     def __init__(self, options: CheckOptions, accepted: Acceptance, folder: Path) -> None:
         self._options, self._accepted, self._folder = options, accepted, folder
+        self._machine_key = read_machine_key()
         self._key = _new_digest(
             _describe_installation(), options.same_for_all().encode(errors="backslashreplace")
         )
@@ -110,7 +169,7 @@ class CheckCache:
             stored = place.read_bytes()
         except OSError:
             return None
-        entry = _load_entry(stored)
+        entry = None if self._machine_key is None else _load_entry(key, stored, self._machine_key)
         if entry is None or entry.beside != self._beside(entry.checked):
             return None
         with contextlib.suppress(OSError):
@@ -118,11 +177,13 @@ class CheckCache:
         return entry.checked
 
     def _keep(self, key: str, checked: Checked | KeptFixes) -> None:
+        if self._machine_key is None:
+            return
         data = _entry_bytes(_Entry(self._beside(checked), checked))
         place, temporary = self._folder / key, self._folder / f".{key}.{os.getpid()}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(_new_digest(data) + data)
+            temporary.write_bytes(_sign_entry(key, data, self._machine_key) + data)
             os.replace(temporary, place)
         except OSError:
             with contextlib.suppress(OSError):
@@ -247,10 +308,19 @@ def _entry_bytes(entry: _Entry) -> bytes:
     return stream.getvalue()
 
 
-def _load_entry(stored: bytes) -> _Entry | None:
-    """An entry; `None` where it is damaged, or not one of ours."""
+def _sign_entry(name: str, data: bytes, machine_key: bytes) -> bytes:
+    """The authentication code of an entry (BLAKE2b with a key, RFC 7693). It covers the name, so that
+    the entry of a correct file cannot stand for that of a faulty one."""
+    code = blake2b(len(name).to_bytes(8, "big"), digest_size=32, key=machine_key)
+    code.update(name.encode())
+    code.update(data)
+    return code.digest()
+
+
+def _load_entry(name: str, stored: bytes, machine_key: bytes) -> _Entry | None:
+    """An entry; `None` where it is damaged, or was not written on this machine under this name."""
     check, data = stored[:32], stored[32:]
-    if check != _new_digest(data):
+    if check != _sign_entry(name, data, machine_key):
         return None
     try:
         entry = _Unpickler(io.BytesIO(data)).load()

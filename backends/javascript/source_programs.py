@@ -64,7 +64,7 @@ def read_program(
     Raises:
         UnreadableProgram: the text has no form.
     """
-    root = _create_parser().parse(code.encode("utf-8", "surrogatepass")).root_node
+    root = _parse_text(code)
     if root.has_error:
         raise UnreadableProgram("the text is not JavaScript")
     return _FormReader(name_of).form_of(root, 0)
@@ -81,8 +81,11 @@ class SyntaxFault(NamedTuple):
 
 def find_syntax_fault(code: str) -> SyntaxFault | None:
     """The first fault of a script, in which `return` and `await` may stand outside of functions;
-    `None` if it is valid."""
-    node = _create_parser().parse(code.encode("utf-8", "surrogatepass")).root_node
+    `None` if it is valid, or takes too long to parse."""
+    try:
+        node = _parse_text(code)
+    except UnreadableProgram:
+        return None
     if not node.has_error:
         return None
     while not (node.is_missing or (node.is_error and not any(c.has_error for c in node.children))):
@@ -96,8 +99,12 @@ def find_syntax_fault(code: str) -> SyntaxFault | None:
 
 
 def returns_value(code: str) -> bool:
-    """Whether a script returns a value or throws an error somewhere outside of its functions."""
-    todo = [_create_parser().parse(code.encode("utf-8", "surrogatepass")).root_node]
+    """Whether a script returns a value or throws an error somewhere outside of its functions; also if
+    it takes too long to parse."""
+    try:
+        todo = [_parse_text(code)]
+    except UnreadableProgram:
+        return True
     while todo:
         node = todo.pop()
         if node.type == "throw_statement" or (
@@ -107,6 +114,18 @@ def returns_value(code: str) -> bool:
         if node.type not in _FUNCTIONS:
             todo.extend(node.children)
     return False
+
+
+MOST_OPEN_COMMENTS = 200
+"""Beginnings of comments without an end. The parser takes quadratic time for many; patterns of file
+names such as `**/*.js` are some."""
+
+
+def _parse_text(code: str) -> SyntaxNode:
+    """The root of the syntax tree. Raises `UnreadableProgram` for a text that takes too long."""
+    if code.count("/*") - code.count("*/") > MOST_OPEN_COMMENTS:
+        raise UnreadableProgram("the text has too many comments without an end")
+    return _create_parser().parse(code.encode("utf-8", "surrogatepass")).root_node
 
 
 @lru_cache(maxsize=1)

@@ -31,6 +31,9 @@ MOST_CHARACTERS: Final = 65_536
 MOST_BYTES: Final = 64 * 1024 * 1024
 """More than any workflow has: a base that unpacks to more is not read."""
 
+MOST_OUTPUTS: Final = 10_000
+"""More than any node has: the number of a wire's output decides how long a list becomes."""
+
 _WORD: Final = "orgflow-base"
 """What is in every line that `_LINE` matches."""
 
@@ -200,6 +203,8 @@ def unpack_base(text: str) -> Json | None:
         nodes = [_row_node(*row) for row in rows]
         connections: Json = {}
         for source, output, target, index in wires:
+            if not 0 <= output <= MOST_OUTPUTS:
+                return None
             outputs = connections.setdefault(nodes[source]["name"], {"main": []})["main"]
             outputs.extend([] for _ in range(output + 1 - len(outputs)))
             end = {"node": nodes[target]["name"], "type": "main", "index": index}

@@ -33,7 +33,7 @@ from orgflow.backends.n8n.node_types import catalogue
 _OF_ALL_ITEMS: Final = re.compile(r"\$input\.(first|last|all|itemMatching)")
 """What n8n refuses in code that runs once for each item, wherever it stands in the text."""
 
-_COMMENT: Final = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/")
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)")
 _ENVIRONMENT: Final = re.compile(r"(?<![\w$.])\$env\b|(?<![\w$.])process\s*\.\s*env\b")
 _MODULE: Final = re.compile(r"(?<![\w$.])(?:require|import)\s*\(\s*['\"]([^'\"]+)['\"]")
 

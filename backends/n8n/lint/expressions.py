@@ -177,7 +177,7 @@ def _check_vanishing(report: Report, node: Node) -> None:
             what = "`$execution.customData`, which is undefined in expressions on a server"
         elif _WRITTEN.search(text):
             what = "the item of another node, which only this node sees changed"
-        elif not script and any(_WRITTEN_HERE.search(code) for code in _PIECE.findall(text)):
+        elif not script and any(map(_WRITTEN_HERE.search, _list_pieces(text))):
             what = "its item, which only this expression sees changed"
         else:
             continue
@@ -192,9 +192,15 @@ def _check_vanishing(report: Report, node: Node) -> None:
         )
 
 
+def _list_pieces(text: str) -> list[str]:
+    """The pieces of code in a text; behind the last `}}` none is looked for, which would take
+    quadratic time."""
+    return _PIECE.findall(text, 0, text.rfind("}}") + 2)
+
+
 def _unfinished_pieces(text: str) -> list[str]:
     """Pieces of code that end with an operator; those with an odd quote are cut somewhere else."""
-    pieces = _PIECE.findall(text) if text.startswith("=") else []
+    pieces = _list_pieces(text) if text.startswith("=") else []
     return [
         " ".join(code.split())
         for code in pieces
