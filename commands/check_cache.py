@@ -309,8 +309,8 @@ def _entry_bytes(entry: _Entry) -> bytes:
 
 
 def _sign_entry(name: str, data: bytes, machine_key: bytes) -> bytes:
-    """The authentication code of an entry (BLAKE2b with a key, RFC 7693). It covers the name, so that
-    the entry of a correct file cannot stand for that of a faulty one."""
+    """The authentication code of an entry (BLAKE2b with a key, RFC 7693). It covers the name, so
+    that the entry of a correct file cannot stand for that of a faulty one."""
     code = blake2b(len(name).to_bytes(8, "big"), digest_size=32, key=machine_key)
     code.update(name.encode())
     code.update(data)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from orgflow.commands.output import write_stdout
+from orgflow.commands.output import print_json, print_text
 from orgflow.commands.session import Session
 
 from orgflow_ir.reporting.json_reporter import diagnostics_data
@@ -44,7 +44,7 @@ class TextOutput(Output):
     """One line per workflow, as soon as its result is known."""
 
     def results(self, results: Sequence[DeployResult]) -> None:
-        write_stdout(
+        print_text(
             "".join(
                 _describe_workflow(workflow) for result in results for workflow in result.deployed
             )
@@ -54,10 +54,10 @@ class TextOutput(Output):
             click.echo(f"not deployed: {', '.join(skipped)}", err=True)
 
     def preview(self, text: str) -> None:
-        write_stdout(text)
+        print_text(text)
 
     def removed(self, action: str, workflow: Removed) -> None:
-        write_stdout(
+        print_text(
             "  ".join(filter(None, (action, workflow.id, workflow.name, workflow.kept))) + "\n"
         )
 
@@ -97,7 +97,7 @@ class JsonOutput(Output):
             **diagnostics_data(self._session.diagnostics),
             **self._session.more(),
         }
-        write_stdout(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        print_json(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def _describe_workflow(workflow: Deployed) -> str:

@@ -7,7 +7,7 @@ import sys
 
 import click
 from orgflow.commands.completion_values import FILE, complete_frontends
-from orgflow.commands.output import write_stdout
+from orgflow.commands.output import print_json, print_text, write_stdout
 from orgflow.commands.session import Session, end_command, text_width
 from orgflow.compilation.input_sources import source_name
 from orgflow.compilation.json_lists import read_together
@@ -73,10 +73,10 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
         end_command(NOT_COMPARED)
     if format_ == "json":
         document = {**to_dict(comparison), **diagnostics_data(session.diagnostics)}
-        write_stdout(json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+        print_json(json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     else:
         session.show()
-        write_stdout(comparison_text(comparison, text_width(sys.stdout)))
+        print_text(comparison_text(comparison, text_width(sys.stdout)))
     end_command(DIFFERENT if comparison.differs else SAME)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from orgflow.commands.language_model import diagnose_runs
 from orgflow.commands.options import Options
-from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.output import print_json, print_text, write_files
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.run_table import chain_steps, failure_lines, format_table, wrap_text
 from orgflow.commands.server import open_connection, server_exit_code
@@ -127,9 +127,10 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     if replayed is None:
         return server_exit_code(asked.session, asked.backend)
     report, source = replayed
-    write_stdout(
-        report.to_json(asked.session.more()) if as_json else report_text(report, asked.model)
-    )
+    if as_json:
+        print_json(report.to_json(asked.session.more()))
+    else:
+        print_text(report_text(report, asked.model))
     if html is not None:
         write_page(html, asked, report, source)
     return 0 if report.ok else 1

@@ -19,6 +19,7 @@ from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceKind
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
+from orgflow_ir.reporting.text_reporter import make_printable
 
 if TYPE_CHECKING:
     from orgflow.commands.session import Session
@@ -45,7 +46,8 @@ def expand_folders(paths: tuple[str, ...], session: Session) -> tuple[list[str],
         walked = list(_walk_files(path))
         links = {file for file in walked if leads_out(file, path)}
         for link in sorted(links):
-            session.note(f"{source_name(link)} is a symbolic link out of {path}; it is not read")
+            shown = make_printable(source_name(link))
+            session.note(f"{shown} is a symbolic link out of {path}; it is not read")
         models = [
             file
             for file in walked

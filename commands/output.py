@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from orgflow_ir.model.contained_paths import is_inside
+from orgflow_ir.reporting.printable import escape_controls, escape_json
 from orgflow_ir.targets.artifact import Artifact
 
 
@@ -34,6 +35,17 @@ def write_stdout(text: str) -> None:
     else:
         buffer.write(text.encode(errors="backslashreplace"))
         buffer.flush()
+
+
+def print_text(text: str) -> None:
+    """Write a text for people to standard output, without characters of models that act on a
+    terminal. Raises `OSError`."""
+    write_stdout(escape_controls(text))
+
+
+def print_json(text: str) -> None:
+    """Write JSON about models to standard output; such characters are escaped. Raises `OSError`."""
+    write_stdout(escape_json(text))
 
 
 def is_folder(target: str, artifacts: Sequence[Artifact]) -> bool:

@@ -15,15 +15,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import html
 import json
+import os
 import re
 import secrets
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qs, urlsplit
@@ -396,6 +400,30 @@ def serve_page(page: Page, what: str, cancellation: Cancellation) -> None:
     with PageServer() as server:
         address = server.add(page)
         click.echo(f"{what} at {address}", err=True)
-        if sys.stderr is not None and sys.stderr.isatty():
-            click.launch(address)
-        server.wait(cancellation)
+        with browser_at(address, wanted=sys.stderr is not None and sys.stderr.isatty()):
+            server.wait(cancellation)
+
+
+@contextmanager
+def browser_at(address: str, *, wanted: bool) -> Iterator[None]:
+    """Open a browser at an address, if that is wanted, by a file that only this user can read and
+    that leads there; it is removed at the end.
+
+    The command line of a process is visible to every user of a machine, and that of a browser would
+    contain the secret part of the address.
+    """
+    if not wanted:
+        yield
+        return
+    with TemporaryDirectory(prefix="orgflow-page-") as folder:  # for this user only
+        path = os.path.join(folder, "open.html")
+        shown = html.escape(address)
+        text = (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>orgflow</title>'
+            f'<meta http-equiv="refresh" content="0; url={shown}"></head>'
+            f'<body><a href="{shown}">Open the page</a></body></html>\n'
+        )
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+        click.launch(path)
+        yield

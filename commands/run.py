@@ -31,7 +31,7 @@ from orgflow.commands.options import (
     source_options,
     target_option,
 )
-from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.output import print_json, print_text, write_files, write_stdout
 from orgflow.commands.run_table import report_text, wrap_text
 from orgflow.commands.server import (
     ServerOptions,
@@ -247,7 +247,7 @@ class _Runs:
             code = server_exit_code(session, self.backend)
         if options.prints_json:
             inner = ",\n".join(text.rstrip("\n") for text in texts)
-            write_stdout(f"[\n{inner}\n]\n" if self.several else "".join(texts))
+            print_json(f"[\n{inner}\n]\n" if self.several else "".join(texts))
         if self.write_last_page is not None:
             self.write_last_page()
         return code
@@ -264,13 +264,13 @@ class _Runs:
                     ctx = session.context()
                 ctx.given = self.paths
                 if not as_json:
-                    write_stdout(f"\n{path}\n" if number else f"{path}\n")
+                    print_text(f"\n{path}\n" if number else f"{path}\n")
             text, ended = self._run_model(path, engine, ctx)
             code = max(code, ended)
             if as_json:
                 texts.append(text)
             else:
-                write_stdout(text)
+                print_text(text)
         return code, texts
 
     def _run_model(self, path: str, engine: _Engine, ctx: PassContext) -> tuple[str, int]:

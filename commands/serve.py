@@ -35,6 +35,7 @@ from orgflow_ir.plugins.engines import (
     ServerExecution,
 )
 from orgflow_ir.plugins.runners import RunnerError
+from orgflow_ir.reporting.printable import escape_controls
 
 MISUSE = 2
 
@@ -220,4 +221,4 @@ def _describe_watched(files: Sequence[str]) -> str:
 
 def _print_line(line: str) -> None:
     if line and sys.stdout is not None:
-        click.echo(line)
+        click.echo(escape_controls(line))

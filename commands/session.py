@@ -28,6 +28,7 @@ from orgflow_ir.model.source import Source, SourceFile, SourceLocation, SourceSt
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import CancelFlag, Services
 from orgflow_ir.plugins import Registry
+from orgflow_ir.reporting.printable import escape_controls
 from orgflow_ir.reporting.text_reporter import TextReporter
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class Session:
             return
         if self.format in ("text", "github"):
             if sys.stderr is not None:
-                click.echo(line, err=True)
+                click.echo(escape_controls(line), err=True)
         else:
             self.notes.append(line)
 

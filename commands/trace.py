@@ -13,7 +13,7 @@ from orgflow.commands.options import (
     process_option,
     source_options,
 )
-from orgflow.commands.output import write_stdout
+from orgflow.commands.output import print_json
 from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.compilation.model_checks import check_model
 
@@ -74,7 +74,7 @@ def _print_runs(model: Model, maximum: int, session: Session) -> None:
         runs = enumerate_runs(model, process.id, max_runs=maximum)
         for number, run in enumerate((*runs.runs, *runs.stuck), 1):
             line = run_to_dict(run, labels, number)
-            write_stdout(json.dumps(line, ensure_ascii=False) + "\n")
+            print_json(json.dumps(line, ensure_ascii=False) + "\n")
         taken = "1 run takes" if len(runs.runs) == 1 else f"{len(runs.runs)} runs take"
         session.note(f"{process.label}: {taken} {runs.flows_covered} of {runs.flows_total} flows")
         for flow, reason in runs.uncovered:

@@ -21,7 +21,7 @@ from orgflow.commands.options import (
     source_options,
     target_option,
 )
-from orgflow.commands.output import write_stdout
+from orgflow.commands.output import print_json, print_text
 from orgflow.commands.session import Session, end_command, exit_code, list_folders_once
 from orgflow.compilation.json_lists import read_together
 from orgflow.compilation.usage_errors import InputError
@@ -161,9 +161,9 @@ def _print_results(
     """Print the report, and the findings that it does not have."""
     as_json = options.format_ == "json"
     if options.as_json or as_json:
-        write_stdout(as_json_text(results, session.diagnostics))
+        print_json(as_json_text(results, session.diagnostics))
     elif results:
-        write_stdout(as_text(results, backend.name))
+        print_text(as_text(results, backend.name))
     if as_json:
         return
     if results and session.format == "text":  # the report says it already

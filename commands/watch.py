@@ -20,7 +20,7 @@ from orgflow.commands.options import (
     watched_file_option,
 )
 from orgflow.commands.output import join_artifacts
-from orgflow.commands.page_server import Page, PageServer, PageText
+from orgflow.commands.page_server import Page, PageServer, PageText, browser_at
 from orgflow.commands.project.suppressions import Acceptance
 from orgflow.commands.session import Session, end_command
 from orgflow.evaluation.watch_page import Fact, Finding, Seen, render_watch, seen_json
@@ -89,13 +89,13 @@ def command(options: WatchOptions) -> None:
         address = server.add(page)
         try:
             click.echo(f"{options.in_} at {address}\nCtrl-C ends this")
-            if not options.no_open and sys.stdout is not None and sys.stdout.isatty():
-                click.launch(address)
-            while True:
-                time.sleep(_POLL_SECONDS)  # Ctrl-C ends it
-                server.check()
-                if watched.is_saved():
-                    page.show(watched.look())
+            terminal = sys.stdout is not None and sys.stdout.isatty()
+            with browser_at(address, wanted=terminal and not options.no_open):
+                while True:
+                    time.sleep(_POLL_SECONDS)  # Ctrl-C ends it
+                    server.check()
+                    if watched.is_saved():
+                        page.show(watched.look())
         except KeyboardInterrupt:
             page.close()
     end_command(0)

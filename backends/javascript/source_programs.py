@@ -99,8 +99,8 @@ def find_syntax_fault(code: str) -> SyntaxFault | None:
 
 
 def returns_value(code: str) -> bool:
-    """Whether a script returns a value or throws an error somewhere outside of its functions; also if
-    it takes too long to parse."""
+    """Whether a script returns a value or throws an error somewhere outside of its functions, or
+    takes too long to parse."""
     try:
         todo = [_parse_text(code)]
     except UnreadableProgram:

@@ -28,7 +28,7 @@ def find_configuration(path: str) -> str | None:
 
 def own_configuration() -> str | None:
     """The user's own `orgflow/orgflow.toml`, which no repository can write: in `XDG_CONFIG_HOME`,
-    or in `.config` of the home folder. `None` where there is none."""
+    or in `.config` of the home folder. `None` if it does not exist."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(base):  # the specification of XDG ignores others
         base = os.path.join(os.path.expanduser("~"), ".config")

@@ -36,6 +36,6 @@ def repository_root(folder: str | os.PathLike[str]) -> str:
 
 
 def is_foreign_link(path: str | os.PathLike[str]) -> bool:
-    """Whether a file beside a model is a symbolic link out of the repository, or out of its folder
-    where there is none."""
+    """Whether a file beside a model is a symbolic link out of the repository; outside of a
+    repository, out of its folder."""
     return os.path.islink(path) and leads_out(path, repository_root(os.path.dirname(path)))

@@ -88,10 +88,10 @@ class BoundedZip:
         if len(data) > MOST_MEMBER:
             raise LimitExceeded(f"has more than {MOST_MEMBER // MIB} MB")
         if name not in self._counted:
+            if len(data) > self._left:
+                raise LimitExceeded("is in an archive that unpacks to more than its size explains")
             self._counted.add(name)
             self._left -= len(data)
-        if self._left < 0:
-            raise LimitExceeded("is in an archive that unpacks to more than its size explains")
         return data
 
     def close(self) -> None:
@@ -141,7 +141,7 @@ def _check_directory(path: str) -> None:
 def load_json(data: str | bytes) -> Any:
     """The value of a JSON text within the limits of values and depth.
 
-    Raises `ValueError`: it is no JSON; `LimitExceeded`, which is one: it is beyond a limit.
+    Raises `LimitExceeded` for a text beyond a limit, and `ValueError` for one that is not JSON.
     """
     check_json(data)
     try:

@@ -9,6 +9,7 @@ from typing import ClassVar, TextIO
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.plugins.contracts import Reporter
+from orgflow_ir.reporting.printable import escape_controls
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
@@ -41,8 +42,10 @@ def _finding_line(finding: Diagnostic) -> str:
 
 
 def _escape_message(text: str) -> str:
-    """As the runner reads it back; everything else stays as it is."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """As the runner reads it back. Characters that act on a log or change the direction of text are
+    shown as their numbers."""
+    lines = escape_controls(text.replace("\r\n", "\n"))
+    return lines.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _escape_property(text: str) -> str:

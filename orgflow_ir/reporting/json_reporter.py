@@ -12,6 +12,7 @@ from orgflow_ir.diagnostics.ordering import count_severities, order_diagnostics
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.plugins.contracts import Reporter
+from orgflow_ir.reporting.printable import escape_json
 
 JSON_VERSION = 1
 """Version of the JSON envelope; increased when a field changes its meaning or is removed."""
@@ -44,4 +45,4 @@ class JsonReporter(Reporter):
             **diagnostics_data(diagnostics),
             **self.more,
         }
-        out.write(json.dumps(envelope, ensure_ascii=False, indent=1) + "\n")
+        out.write(escape_json(json.dumps(envelope, ensure_ascii=False, indent=1)) + "\n")

@@ -17,6 +17,7 @@ from orgflow_ir.diagnostics.rule import Rule
 from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
+from orgflow_ir.reporting.printable import escape_controls, escape_json
 
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _STEPS = {"start": "start of ", "fire": "", "open": "begin of ", "done": "end of "}
@@ -86,7 +87,7 @@ class SarifReporter(Reporter):
                 {"executionSuccessful": True, "toolExecutionNotifications": noted}
             ]
         log = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
-        out.write(json.dumps(log, ensure_ascii=False, indent=1) + "\n")
+        out.write(escape_json(json.dumps(log, ensure_ascii=False, indent=1)) + "\n")
 
     def _rule_to_sarif(self, code: str, name: str) -> dict[str, Any]:
         shown: dict[str, Any] = {"id": code, "name": name}
@@ -121,7 +122,9 @@ class SarifReporter(Reporter):
                 "location": {
                     **_sarif_location(self.place(file, step.element), step.element),
                     "message": {
-                        "text": f"{_STEPS.get(step.action, '')}{self.label(file, step.element)}"
+                        "text": escape_controls(
+                            f"{_STEPS.get(step.action, '')}{self.label(file, step.element)}"
+                        )
                     },
                 }
             }
@@ -199,6 +202,7 @@ def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
 def _full_sentence(text: str) -> str:
     """A message or help as the complete sentence that SARIF asks for (3.11.1): other reporters
     show it in lower case and without a full stop. A name such as n8n stays as it is written."""
+    text = escape_controls(text)
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     if first.rstrip(",:;").replace("-", "").isalpha() and first.islower():
         text = text[0].upper() + text[1:]

@@ -15,6 +15,7 @@ from orgflow_ir.diagnostics.rule import Severity
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
+from orgflow_ir.reporting.printable import escape_controls, mask_controls
 
 if TYPE_CHECKING:
     from orgflow_ir.reporting.streamed_lines import StreamedLines
@@ -288,14 +289,7 @@ def _step_text(step: Step, says: str, again: bool, labels: Mapping[str, str]) ->
 def make_printable(text: str) -> str:
     """`text` on one line, with control characters made visible, since a label must not control the
     terminal."""
-    folded = re.sub(r"[\t\n\r\f\v ]+", " ", text)
-    if folded.isprintable():  # most are, and the pattern below takes its time to compile
-        return folded
-    return re.sub(
-        r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]",
-        lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}",
-        folded,
-    )
+    return escape_controls(re.sub(r"[\t\n\r\f\v ]+", " ", text))
 
 
 def _cut_text(text: str, width: int) -> str:
@@ -344,6 +338,4 @@ def _cut_window(text: str, column: int | None, room: int) -> tuple[str, int | No
     shown = head + shown
     if len(shown) > room:
         shown = shown[: room - 1] + "…"
-    if not shown.isprintable():
-        shown = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "?", shown)
-    return shown, None if column is None else at - start + len(head)
+    return mask_controls(shown), None if column is None else at - start + len(head)
