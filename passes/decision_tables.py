@@ -1,7 +1,8 @@
-"""Decision tables that omit inputs or have two answers for one input."""
+"""Decision tables with missing inputs, two answers for one input, or rules without effect."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -12,10 +13,14 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 if TYPE_CHECKING:
     from orgflow_ir.decisions import completeness as table_completeness
     from orgflow_ir.decisions import found as results
-    from orgflow_ir.work import tasks
+    from orgflow_ir.decisions import table_faults
+    from orgflow_ir.decisions.found import FoundDecision
+    from orgflow_ir.work import process_variables, tasks
 else:  # models with decision tables only
     table_completeness = LazyModule("orgflow_ir.decisions.completeness")
     results = LazyModule("orgflow_ir.decisions.found")
+    table_faults = LazyModule("orgflow_ir.decisions.table_faults")
+    process_variables = LazyModule("orgflow_ir.work.process_variables")
     tasks = LazyModule("orgflow_ir.work.tasks")
 
 
@@ -60,36 +65,88 @@ class DecisionOverlap(Rule):
     category = Category.DATA
 
 
+class UnreachableDecisionRule(Rule):
+    """
+    What it finds
+        A rule of a decision table that no input can match: a cell that no value passes, or only
+        values that its column does not allow; with the hit policy FIRST also a rule whose inputs
+        earlier rules match. The analysis covers cells with constants, comparisons, ranges and
+        lists.
+    Why it is wrong
+        The rule never applies. Usually it was meant for other inputs, or stands too late.
+    Example
+        With FIRST, a rule for `>= 10` after a rule for `>= 0`.
+    Instead
+        Move the special rule before the general one, correct the cell, or delete the rule.
+    """
+
+    code = "OF316"
+    name = "unreachable-decision-rule"
+    severity = Severity.WARNING
+    category = Category.DATA
+
+
+class UnquotedDecisionText(Rule):
+    """
+    What it finds
+        A cell of a decision table that is a single name, in a column of texts, where the name is no
+        input of the decision and no variable that the process sets.
+    Why it is wrong
+        A name without quotes is a variable. It is null here, so the rule never matches, or its
+        output is null.
+    Example
+        `VIP` in a column of the type `string`.
+    Instead
+        Write the text in quotes: `"VIP"`.
+    """
+
+    code = "OF317"
+    name = "unquoted-decision-text"
+    severity = Severity.WARNING
+    category = Category.DATA
+
+
 class DecisionTables(Pass):
-    """Reports inputs that no rule of a decision table matches, and inputs that two match."""
+    """Reports inputs that no rule of a decision table matches, inputs that two match, and rules
+    without effect."""
 
     name: ClassVar[str] = "decision-tables"
     stage: ClassVar[Stage] = Stage.ANALYSE
-    rules: ClassVar[tuple[type[Rule], ...]] = (DecisionGap, DecisionOverlap)
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        DecisionGap, DecisionOverlap, UnreachableDecisionRule, UnquotedDecisionText,
+    )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
         seen: set[str] = set()
+        tables: set[str] = set()
         for scope in ctx.scopes(model):
             for node in scope.nodes:
                 if isinstance(node, Task) and node.binding is not None:
                     binding = node.binding
                     if binding.kind == "decision" and binding.decision not in seen:
                         seen.add(binding.decision or "")
-                        _check_table(node, binding.decision or "", ctx)
+                        decision = _find_decision(node, binding.decision or "", ctx)
+                        if decision is not None:
+                            _check_table(node, decision, ctx)
+                            _check_rules(node, decision, tables, ctx)
+                            _check_texts(node, decision, model, ctx)
         return model
 
 
-def _check_table(task: Task, reference: str, ctx: PassContext) -> None:
-    # Imported for a model that refers to a decision.
-
+def _find_decision(task: Task, reference: str, ctx: PassContext) -> FoundDecision | None:
+    """The decision of a task; `None` if it is missing or cannot be used, which a target that runs
+    it reports."""
     library = tasks.library_for(task, ctx)
     try:
-        decision = library.find(reference) if library is not None else None
+        return library.find(reference) if library is not None else None
     except results.Unusable:
-        return  # a target that runs it says so
-    answer = table_completeness.find_completeness(decision) if decision is not None else None
-    if answer is None or decision is None:
+        return None
+
+
+def _check_table(task: Task, decision: FoundDecision, ctx: PassContext) -> None:
+    answer = table_completeness.find_completeness(decision)
+    if answer is None:
         return
     where = f"the decision `{decision.name}` in {decision.file}"
     if answer.gap is not None:
@@ -106,4 +163,53 @@ def _check_table(task: Task, reference: str, ctx: PassContext) -> None:
             f"the rules {first} and {second} of {where} both match {answer.overlap.text()}",
             element=task,
             help="make the rules mutually exclusive, or use the hit policy FIRST",
+        )
+
+
+def _check_rules(task: Task, decision: FoundDecision, seen: set[str], ctx: PassContext) -> None:
+    """The rules of the tables of a file that never apply; `seen` has the tables that were checked
+    before."""
+    for key, name, table in table_faults.list_tables(decision):
+        if f"{decision.file}:{key}" in seen:
+            continue
+        seen.add(f"{decision.file}:{key}")
+        for fault in table_faults.find_unreachable_rules(table):
+            where = f"rule {fault.rule} of the decision `{name}` in {decision.file} never applies"
+            by = _list_rules(fault.by)
+            why, help = {
+                "empty": (f"no value passes its cell in column {fault.column}", "correct the cell"),
+                "excluded": (
+                    f"column {fault.column} does not allow the values of its cell",
+                    "correct the cell, or the values that the column allows",
+                ),
+                "covered": (
+                    f"{by} come{'s' if len(fault.by) == 1 else ''} first and match"
+                    f"{'es' if len(fault.by) == 1 else ''} all its inputs",
+                    f"move it before {by}, or delete it",
+                ),
+            }[fault.cause]
+            ctx.emit(UnreachableDecisionRule, f"{where}: {why}", element=task, help=help)
+
+
+def _list_rules(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"rule {numbers[0]}"
+    return f"rules {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _check_texts(task: Task, decision: FoundDecision, model: Model, ctx: PassContext) -> None:
+    known = {
+        name
+        for scope in ctx.scopes(model)
+        for node in scope.nodes
+        for name in process_variables.declared_by(node)
+    }
+    known.update(value.name for value in task.binding.inputs) if task.binding is not None else None
+    for fault in table_faults.find_unquoted_texts(decision, known):
+        ctx.emit(
+            UnquotedDecisionText,
+            f"rule {fault.rule} of the decision `{decision.name}` in {decision.file} reads the "
+            f"variable `{fault.name}`, which nothing sets",
+            element=task,
+            help=f'did you mean the text "{fault.name}"?',
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -13,11 +13,12 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
     from orgflow_ir.flow.control_flow import calls
-    from orgflow_ir.linking import called_processes
+    from orgflow_ir.linking import called_processes, workflow_files
     from orgflow_ir.linking.called_processes import Neighbours
 else:  # models that call others
     calls = LazyModule("orgflow_ir.flow.control_flow.calls")
     called_processes = LazyModule("orgflow_ir.linking.called_processes")
+    workflow_files = LazyModule("orgflow_ir.linking.workflow_files")
 
 
 class UnattachedBoundary(Rule):
@@ -179,6 +180,8 @@ def _called_elsewhere(
     if model.opaque and calls.global_task(node, model) is not None:
         return
 
+    if _is_workflow_beside(node, model, ctx):
+        return
     outcome = neighbours().find(node)
     if not isinstance(outcome, called_processes.NotFound):
         _check_called(node, outcome.process, ctx)
@@ -194,6 +197,30 @@ def _called_elsewhere(
         else "put the file with that process into the same folder, pass both files (or a folder "
         "with both) to the command, or add the process to this file",
     )
+
+
+def _is_workflow_beside(node: CallActivity, model: Model, ctx: PassContext) -> bool:
+    """Whether a workflow calls another one by an id that a workflow of the command, or of a file
+    beside it, has."""
+    file = (node.loc.file if node.loc is not None else "") or model.source
+    frontends = ctx.registry.frontends.values() if ctx.registry is not None else ()
+    for reader in frontends:
+        if workflow_files.reads_workflows(reader) and file.endswith(reader.suffixes[-1]):
+            state = workflow_files.find_state(file)
+            if state is None or _workflow_ids(reader, state) is None:
+                continue
+            return any(
+                node.process in (_workflow_ids(reader, beside) or ())
+                for beside in workflow_files.files_beside(file, reader.suffixes[-1], ctx.given)
+            )
+    return False
+
+
+@lru_cache(maxsize=2_000)
+def _workflow_ids(
+    reader: workflow_files.WorkflowReader, file: workflow_files.FileState
+) -> frozenset[str] | None:
+    return reader.workflow_ids(file.read())
 
 
 def _check_called(node: CallActivity, process: Process, ctx: PassContext) -> None:

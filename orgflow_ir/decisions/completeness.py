@@ -68,7 +68,7 @@ def find_completeness(decision: FoundDecision) -> Completeness | None:
         tree = tree.value
     if not isinstance(tree, DecisionTable) or not tree.rules:
         return None
-    if not all(_is_simple(tests) for rule in tree.rules for tests in rule.tests):
+    if not all(is_simple(tests) for rule in tree.rules for tests in rule.tests):
         return None
     gap = overlap = None
     wants_all = tree.hit_policy in _ONE_RULE and all(o.default is None for o in tree.outputs)
@@ -81,7 +81,8 @@ def find_completeness(decision: FoundDecision) -> Completeness | None:
     return Completeness(gap, overlap)
 
 
-def _is_simple(tests: Part) -> bool:
+def is_simple(tests: Part) -> bool:
+    """Whether a cell has constants, comparisons, ranges, lists and negations of these alone."""
     return all(isinstance(part, _KNOWN) for part in parts(tests))
 
 
@@ -109,14 +110,14 @@ def _example(
 def _list_inputs(table: DecisionTable) -> Iterator[tuple[Value, ...]]:
     columns = []
     for at, column in enumerate(table.inputs):
-        values = _list_values([rule.tests[at] for rule in table.rules], column.allowed)
+        values = list_values([rule.tests[at] for rule in table.rules], column.allowed)
         if column.allowed is not None:
             values = [v for v in values if passes_tests(column.allowed, v, Scope({}))]
         columns.append(values)
     yield from itertools.islice(itertools.product(*columns), MAX_TRIES)
 
 
-def _list_values(tests: Sequence[UnaryTests], allowed: UnaryTests | None) -> list[Value]:
+def list_values(tests: Sequence[UnaryTests], allowed: UnaryTests | None) -> list[Value]:
     """Inputs on both sides of the constants of a column; null where it asks nothing."""
     constants: dict[Decimal | str | bool, None] = {}
     for tests_of_input in (*tests, *((allowed,) if allowed is not None else ())):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow.backends.n8n.lint.call_rules import CALL_RULES
 from orgflow.backends.n8n.lint.code_rules import CODE_RULES
 from orgflow.backends.n8n.lint.data_rules import DATA_RULES
 from orgflow.backends.n8n.lint.flow_rules import FLOW_RULES
@@ -9,6 +10,8 @@ from orgflow.backends.n8n.lint.protocol_rules import PROTOCOL_RULES
 from orgflow.backends.n8n.lint.run_rules import RUN_RULES
 from orgflow.backends.n8n.lint.shape_rules import SHAPE_RULES
 
-LINT_RULES = (*SHAPE_RULES, *RUN_RULES, *FLOW_RULES, *DATA_RULES, *PROTOCOL_RULES, *CODE_RULES)
+LINT_RULES = (
+    *SHAPE_RULES, *RUN_RULES, *FLOW_RULES, *DATA_RULES, *PROTOCOL_RULES, *CODE_RULES, *CALL_RULES,
+)  # fmt: skip
 
 __all__ = ["LINT_RULES"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow.backends.n8n.lint.call_checks import check_calls
 from orgflow.backends.n8n.lint.code_checks import check_code
 from orgflow.backends.n8n.lint.code_output import check_code_output
 from orgflow.backends.n8n.lint.condition_checks import check_conditions
@@ -57,6 +58,7 @@ def _lint_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
     check_protocols(report, active)
     check_wires(report)
     check_triggers(report, others)
+    check_calls(report, active, others)
     walk = _walk_runs(flow)
     if walk is not None:
         check_runs(report, walk)
