@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 from orgflow.passes.wording import Namer
@@ -14,12 +15,22 @@ from orgflow_ir.model.bindings import Form
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.program import condition_completeness, juel_operators, syntax
+    from orgflow_ir.program import (
+        condition_completeness,
+        evaluator,
+        juel_operators,
+        structure_evaluation,
+        syntax,
+    )
+    from orgflow_ir.program.feel import values as feel_values
     from orgflow_ir.program.syntax import Tree
     from orgflow_ir.work import gateway_decisions
 else:  # models with conditions only
     condition_completeness = LazyModule("orgflow_ir.program.condition_completeness")
+    evaluator = LazyModule("orgflow_ir.program.evaluator")
+    feel_values = LazyModule("orgflow_ir.program.feel.values")
     juel_operators = LazyModule("orgflow_ir.program.juel_operators")
+    structure_evaluation = LazyModule("orgflow_ir.program.structure_evaluation")
     syntax = LazyModule("orgflow_ir.program.syntax")
     gateway_decisions = LazyModule("orgflow_ir.work.gateway_decisions")
 
@@ -63,12 +74,33 @@ class OverlappingBranches(Rule):
     category = Category.DATA
 
 
+class ConstantBranch(Rule):
+    """
+    What it finds
+        A branch of a gateway whose condition reads no variable and has a constant value, other than
+        the constants `true` and `false` themselves.
+    Why it is wrong
+        The branch is always or never taken. In FEEL, a comparison of values of different types is
+        null, so never true.
+    Example
+        `date and time("2024-01-01T10:00:00") > date("2024-01-01")`.
+    Instead
+        Compare with a variable, or convert both sides to one type.
+    """
+
+    code = "OF318"
+    name = "constant-branch"
+    severity = Severity.WARNING
+    category = Category.DATA
+
+
 class GatewayConditions(Pass):
-    """Reports values that no branch of a gateway matches, and values that two match."""
+    """Reports values that no branch of a gateway matches, values that two match, and conditions
+    that are constant."""
 
     name: ClassVar[str] = "gateway-conditions"
     stage: ClassVar[Stage] = Stage.ANALYSE
-    rules: ClassVar[tuple[type[Rule], ...]] = (NoBranchFits, OverlappingBranches)
+    rules: ClassVar[tuple[type[Rule], ...]] = (NoBranchFits, OverlappingBranches, ConstantBranch)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
@@ -135,6 +167,8 @@ def _check_gateway(
         f.id: tree for f in flows if not f.default and (tree := _condition_tree(f, ctx)) is not None
     }
     coded = [f for f in flows if f.id in trees]
+    for flow in coded:
+        _check_constant(gateway, flow, trees[flow.id], namer, ctx)
     if gateway.gateway_kind == "exclusive":
         for first, second in itertools.combinations(coded, 2):
             both = condition_completeness.find_overlapping(trees[first.id], trees[second.id])
@@ -167,6 +201,34 @@ def _check_gateway(
                     ),
                 ),
             )
+
+
+_CHANGING = re.compile(r"(?i)\b(?:now|today|random|date\s*\(\s*\)|uuid|time\w*millis)")
+"""Functions with another value in each run."""
+
+
+def _check_constant(
+    gateway: Gateway, flow: Flow, tree: Tree, namer: Namer, ctx: PassContext
+) -> None:
+    """The condition of a branch that reads nothing."""
+    text = flow.condition.text if flow.condition is not None else ""
+    if isinstance(tree, syntax.Constant) or _CHANGING.search(text):
+        return
+    if any(True for _ in syntax.variables(tree)):
+        return
+    try:
+        exact = isinstance(tree, syntax.Exact)
+        value = (structure_evaluation.evaluate_json if exact else evaluator.evaluate)(tree, {})
+    except feel_values.Unsupported:
+        return
+    if value is True or value is False or (exact and value is None):
+        ctx.emit(
+            ConstantBranch,
+            f"the condition of {_name_branch(flow, namer)} at {namer.name(gateway.id)} is "
+            f"{'always' if value is True else 'never'} true: it reads no variable",
+            element=flow,
+            help="compare with a variable, or convert both sides to one type",
+        )
 
 
 def _condition_tree(flow: Flow, ctx: PassContext) -> Tree | None:

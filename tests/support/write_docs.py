@@ -432,7 +432,7 @@ def configuration(registry: Registry) -> str:
         "Of several `orgflow.toml`, that of the repository goes before the user's own, "
         "`orgflow/orgflow.toml` in `XDG_CONFIG_HOME` (by default `~/.config`). "
         "The key of the endpoint never stands in a file, and is sent only to an address of an "
-        f"option, of `{URL}` or of the user's own file; `redact = \"off\"` and a `record` outside "
+        f'option, of `{URL}` or of the user\'s own file; `redact = "off"` and a `record` outside '
         "of its folder are errors in that of a repository ([security](../security.md)).",
         "",
     ]

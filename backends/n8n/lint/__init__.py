@@ -9,9 +9,11 @@ from orgflow.backends.n8n.lint.flow_rules import FLOW_RULES
 from orgflow.backends.n8n.lint.protocol_rules import PROTOCOL_RULES
 from orgflow.backends.n8n.lint.run_rules import RUN_RULES
 from orgflow.backends.n8n.lint.shape_rules import SHAPE_RULES
+from orgflow.backends.n8n.lint.value_rules import VALUE_RULES
 
 LINT_RULES = (
     *SHAPE_RULES, *RUN_RULES, *FLOW_RULES, *DATA_RULES, *PROTOCOL_RULES, *CODE_RULES, *CALL_RULES,
+    *VALUE_RULES,
 )  # fmt: skip
 
 __all__ = ["LINT_RULES"]

@@ -51,8 +51,8 @@ def check_calls(report: Report, active: frozenset[int], others: tuple[Workflow, 
             report.add(
                 RefusedCall,
                 node,
-                f"`{node.name}` calls `{called.name}`, whose `callerPolicy` excludes this workflow: "
-                "the node fails",
+                f"`{node.name}` calls `{called.name}`, whose `callerPolicy` excludes this "
+                "workflow: the node fails",
                 "name this workflow in its `callerIds`",
                 "parameters",
                 "workflowId",

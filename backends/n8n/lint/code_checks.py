@@ -94,16 +94,19 @@ def _check_script(report: Report, node: Node, name: str, code: str) -> None:
         return
     if python or node.short != "code":
         return
-    if node.parameters.get("mode", "runOnceForAllItems") == "runOnceForAllItems":
-        if code.strip() and not returns_value(code):
-            report.add(
-                CodeWithoutResult,
-                node,
-                f"the code of `{node.name}` returns nothing, so the node fails",
-                "return a list of items: `return [{ json: { … } }];`",
-                "parameters",
-                name,
-            )
+    whole = node.parameters.get("mode", "runOnceForAllItems") == "runOnceForAllItems"
+    if not returns_value(code):
+        report.add(
+            CodeWithoutResult,
+            node,
+            f"the code of `{node.name}` returns nothing, so the node fails",
+            "return a list of items: `return [{ json: { … } }];`"
+            if whole
+            else "return one item: `return { json: { … } };`",
+            "parameters",
+            name,
+        )
+    if whole:
         return
     method = _OF_ALL_ITEMS.search(_COMMENT.sub("", code))
     if method is not None:

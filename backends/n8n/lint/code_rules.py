@@ -27,7 +27,7 @@ class UnreadableCode(Rule):
 class CodeWithoutResult(Rule):
     """
     What it finds
-        A Code node that runs once for all items and returns nothing.
+        A Code node whose code returns nothing.
     Why it is wrong
         The node fails: “Code doesn't return items properly”.
     Example

@@ -27,6 +27,11 @@ from orgflow_ir.model.records import NamedTuple
 _HARMLESS: Final = ("`{{` is never closed", "`}}` without", "begins with `=`")
 _PIECE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _OPERATOR_LAST: Final = re.compile(r"(?<![+-])[-+*%&|<>=!?:,.]\s*$")
+_STATEMENT: Final = re.compile(
+    r"(?:const|let|var|class|function)\s+[\w$[{]|return\b(?!\s*[:.=(]|\s*$)"
+    r"|(?:if|for|while|switch)\s*\(|(?:do|try)\s*\{|throw\s"
+)
+"""Beginnings that n8n refuses as “invalid syntax”."""
 _FILLED: Final = re.compile(
     r"\{\{\s*\$(?:json|node|input|now|today|item|items|vars|execution|workflow|env|itemIndex"
     r"|runIndex|prevNode|binary|parameter|\()"
@@ -155,6 +160,11 @@ def _check_broken(report: Report, node: Node) -> None:
             continue
         faults = [f for f in read_parameter(text).faults if not f.startswith(_HARMLESS)]
         faults += [f"`{code}` is incomplete" for code in _unfinished_pieces(text)]
+        faults += [
+            f"`{code[:40]}` is a statement, where a value has to stand"
+            for code in map(str.strip, _list_pieces(text))
+            if _STATEMENT.match(code)
+        ]
         if faults:
             report.add(
                 BrokenExpression,

@@ -21,6 +21,7 @@ from orgflow.backends.n8n.lint.node_checks import check_nodes
 from orgflow.backends.n8n.lint.protocol_checks import check_protocols
 from orgflow.backends.n8n.lint.reads import check_early
 from orgflow.backends.n8n.lint.triggers import check_triggers
+from orgflow.backends.n8n.lint.value_checks import check_values
 from orgflow.backends.n8n.lint.wires import check_wires
 
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
@@ -55,6 +56,7 @@ def _lint_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
     check_expressions(report, active)
     check_code_output(report, active)
     check_code(report, active)
+    check_values(report, active)
     check_protocols(report, active)
     check_wires(report)
     check_triggers(report, others)

@@ -132,6 +132,15 @@ def _check_schedule(report: Report, node: Node) -> None:
         if rule.written is None or not isinstance(cron, str) or cron.startswith("="):
             continue
         why = unreadable_cron(cron)
+        if not why and has_no_day(cron):
+            report.add(
+                DeadSchedule,
+                node,
+                f"`{node.name}` never starts: no month of the cron expression `{cron}` has its day",
+                "choose a day that the month has",
+                "parameters",
+                *rule.written,
+            )
         if why:
             report.add(
                 DeadSchedule,
@@ -141,6 +150,35 @@ def _check_schedule(report: Report, node: Node) -> None:
                 "parameters",
                 *rule.written,
             )
+
+
+_DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def has_no_day(text: str) -> bool:
+    """Whether a cron expression that can be read asks for days that none of its months has. A
+    weekday is an alternative to the day."""
+    fields = text.lower().split()
+    if len(fields) not in _BOUNDS or fields[-1] not in ("*", "?"):
+        return False
+    names = {name: str(number) for number, name in enumerate(_NAMES[3], 1)}
+    days = _list_values(fields[-3], 31, {})
+    months = _list_values(fields[-2], 12, names)
+    return all(day > _DAYS[month - 1] for day in days for month in months)
+
+
+def _list_values(field: str, most: int, names: dict[str, str]) -> set[int]:
+    """The values from 1 that a field of a cron expression stands for."""
+    values: set[int] = set()
+    for part in field.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = span.partition("-")
+        if span == "*":
+            first, last = "1", str(most)
+        first, last = names.get(first, first), names.get(last, last)
+        end = last or (str(most) if step else first)
+        values.update(range(int(first), int(end) + 1, int(step or 1)))
+    return {value for value in values if 1 <= value <= most}
 
 
 def unreadable_cron(text: str) -> str:

@@ -1,0 +1,386 @@
+"""Fixed values with which a node fails in every run, conditions that are constant, excluded types.
+
+Each check was compared with n8n's engine (tests/faults/test_failing_values.py): the value fails
+there, and the values beside it that work are not reported. Values that an expression computes, and
+texts with `{{ }}`, which other rules report, are not judged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from orgflow.backends.n8n.format.condition_parameters import Comparison, rules_of
+from orgflow.backends.n8n.format.json_values import inside
+from orgflow.backends.n8n.format.workflow_document import Node, Path
+from orgflow.backends.n8n.lint.lint_report import Report
+from orgflow.backends.n8n.lint.value_rules import ConstantCondition, ExcludedNode, FailingValue
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model.records import NamedTuple
+
+_EXCLUDED: Final = frozenset({"executeCommand", "localFileTrigger"})
+"""Types in the default of NODES_EXCLUDE in n8n 2."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with a value, as the end of a sentence, the remedy, and its path."""
+
+    what: str
+    help: str
+    path: Path
+
+
+def check_values(report: Report, active: frozenset[int]) -> None:
+    """The values of every node that can run."""
+    for node in report.workflow.nodes:
+        if node.disabled:
+            continue
+        if node.short in _EXCLUDED:
+            report.add(
+                ExcludedNode,
+                node,
+                f"`{node.name}` has the type `{node.short}`, which n8n 2 does not load by default",
+                "use another node, or remove the type from NODES_EXCLUDE on the server",
+                "type",
+            )
+        if node.index not in active or not node.versioned:
+            continue
+        for fault in _find_faults(node):
+            report.add(
+                FailingValue,
+                node,
+                f"`{node.name}`: {fault.what}, so the node fails",
+                fault.help,
+                "parameters",
+                *fault.path,
+                severity=Severity.WARNING if _goes_on(node) else None,
+            )
+        _check_constant(report, node)
+
+
+def _goes_on(node: Node) -> bool:
+    return node.on_error.startswith("continue") or node.raw.get("continueOnFail") is True
+
+
+def _find_faults(node: Node) -> Iterator[Fault]:
+    for check in _CHECKS.get(node.short, ()):
+        yield from check(node)
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a value is fixed: no expression, and no text that was meant as one."""
+    return not isinstance(value, str) or not (value.startswith("=") or "{{" in value)
+
+
+# -- Edit Fields -----------------------------------------------------------------------------------
+
+_TRUTH: Final = frozenset({"true", "false", "1", "0"})
+
+
+def _check_assignments(node: Node) -> Iterator[Fault]:
+    """The fixed values of assignments, which n8n converts to their types."""
+    options = node.parameters.get("options")
+    ignores = isinstance(options, Mapping) and options.get("ignoreConversionErrors") is True
+    if node.version < 3.3 or node.parameters.get("mode", "manual") != "manual" or ignores:
+        return
+    assignments = inside(node.parameters, "assignments", "assignments")
+    for index, item in enumerate(assignments if isinstance(assignments, list) else ()):
+        if not isinstance(item, Mapping) or not _is_fixed(value := item.get("value")):
+            continue
+        kind = item.get("type")
+        fits = _FITTING.get(kind) if isinstance(kind, str) else None
+        if value is None or fits is None or fits(value):
+            continue
+        shown = (
+            f"the text `{value[:40]}`" if isinstance(value, str) else f"`{json.dumps(value)[:40]}`"
+        )
+        yield Fault(
+            f"`{item.get('name')}` has the type {kind} and the value {shown}",
+            f"write a value of the type {kind}, or change the type",
+            ("assignments", "assignments", index, "value"),
+        )
+
+
+def _fits_number(value: Any) -> bool:
+    if not isinstance(value, str):
+        return not isinstance(value, dict | list)
+    text = value.strip().replace("_", "x")  # no digit separators in JavaScript
+    try:
+        float(text or 0)
+    except ValueError:
+        return text[:2].lower() in ("0x", "0b", "0o") or text.lstrip("+-") == "Infinity"
+    return True
+
+
+def _fits_boolean(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.lower() in _TRUTH
+    return isinstance(value, list) or value in (True, False, 0, 1)
+
+
+def _fits_array(value: Any) -> bool:
+    if not isinstance(value, str):
+        return isinstance(value, list)
+    # n8n also reads single quotes: only what begins otherwise is sure.
+    return value.strip().startswith("[")
+
+
+def _fits_object(value: Any) -> bool:
+    if not isinstance(value, str):
+        return isinstance(value, dict)
+    return value.strip().startswith("{") or value.strip() == "null"
+
+
+_FITTING: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "number": _fits_number,
+    "boolean": _fits_boolean,
+    "array": _fits_array,
+    "object": _fits_object,
+}
+
+
+def _check_raw(node: Node) -> Iterator[Fault]:
+    """The JSON of Edit Fields, which has to be an object."""
+    value = node.parameters.get("jsonOutput")
+    if node.version < 3 or node.parameters.get("mode") != "raw" or not isinstance(value, str):
+        return
+    if _is_fixed(value) and not value.strip().startswith("{"):
+        yield Fault("its JSON is not an object", "write an object: `{ … }`", ("jsonOutput",))
+
+
+# -- requests and answers --------------------------------------------------------------------------
+
+_PLACEHOLDER: Final = re.compile(r"(?i)your|example|<|xxx|placeholder|insert|todo|\.\.\.|…")
+_JSON_PARTS: Final = (
+    ("sendBody", "specifyBody", "jsonBody", "JSON body"),
+    ("sendQuery", "specifyQuery", "jsonQuery", "JSON query"),
+    ("sendHeaders", "specifyHeaders", "jsonHeaders", "JSON headers"),
+)
+
+
+def _check_request(node: Node) -> Iterator[Fault]:
+    """The address and the JSON texts of an HTTP Request, which n8n parses strictly."""
+    if node.version < 3:
+        return
+    url = node.parameters.get("url")
+    text = url.strip() if isinstance(url, str) and _is_fixed(url) else ""
+    if text and not text.startswith(("http://", "https://")) and not _PLACEHOLDER.search(text):
+        yield Fault(
+            f"its address `{text[:60]}` does not begin with `http://` or `https://`",
+            "write the whole address",
+            ("url",),
+        )
+    for sends, specifies, name, label in _JSON_PARTS:
+        value = node.parameters.get(name)
+        if node.parameters.get(sends) is not True or node.parameters.get(specifies) != "json":
+            continue
+        if name == "jsonBody" and node.parameters.get("contentType", "json") != "json":
+            continue
+        if isinstance(value, str) and _is_fixed(value) and not _is_json(value):
+            yield Fault(
+                f"its {label} is not valid JSON",
+                "write names and texts in double quotes, without a comma at the end",
+                (name,),
+            )
+
+
+def _check_answer(node: Node) -> Iterator[Fault]:
+    value = node.parameters.get("responseBody")
+    if node.parameters.get("respondWith", "firstIncomingItem") != "json":
+        return
+    if isinstance(value, str) and value and _is_fixed(value) and not _is_json(value):
+        yield Fault(
+            "its JSON is not valid",
+            "write names and texts in double quotes, without a comma at the end",
+            ("responseBody",),
+        )
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)  # JavaScript has no NaN in JSON
+
+
+# -- operations ------------------------------------------------------------------------------------
+
+
+def _check_wait(node: Node) -> Iterator[Fault]:
+    amount = node.parameters.get("amount")
+    if node.parameters.get("resume", "timeInterval") != "timeInterval" or amount is None:
+        return
+    if isinstance(amount, bool) or not _is_fixed(amount):
+        return
+    if not _fits_number(amount):
+        yield Fault(f"its wait `{amount}` is not a number", "write a number", ("amount",))
+    elif isinstance(amount, int | float) and amount < 0:
+        yield Fault(f"its wait {amount:g} is negative", "write a number from 0", ("amount",))
+
+
+def _is_unset(value: Any) -> bool:
+    return value is None or value == "" or value == []
+
+
+def _check_sort(node: Node) -> Iterator[Fault]:
+    if node.parameters.get("type", "simple") == "simple" and _is_unset(
+        inside(node.parameters, "sortFieldsUi", "sortField")
+    ):
+        yield Fault("it has no field to sort by", "add a field", ("sortFieldsUi",))
+
+
+def _check_aggregate(node: Node) -> Iterator[Fault]:
+    fields = node.parameters.get("fieldsToAggregate")
+    if node.parameters.get("aggregate", "aggregateIndividualFields") != "aggregateIndividualFields":
+        return
+    if isinstance(fields, Mapping) and _is_unset(fields.get("fieldToAggregate")):
+        yield Fault("it has no field to aggregate", "add a field", ("fieldsToAggregate",))
+
+
+def _check_summary(node: Node) -> Iterator[Fault]:
+    values = inside(node.parameters, "fieldsToSummarize", "values")
+    blank = isinstance(values, list) and any(
+        isinstance(value, Mapping) and _is_unset(value.get("field")) for value in values
+    )
+    if _is_unset(values) or blank:
+        yield Fault("it has no field to summarize", "add a field", ("fieldsToSummarize",))
+
+
+def _check_duplicates(node: Node) -> Iterator[Fault]:
+    inputs = "removeDuplicateInputItems"
+    if node.version >= 2 and node.parameters.get("operation", inputs) != inputs:
+        return
+    name = {"selectedFields": "fieldsToCompare", "allFieldsExcept": "fieldsToExclude"}.get(
+        str(node.parameters.get("compare", "allFields"))
+    )
+    if name is not None and _is_unset(node.parameters.get(name)):
+        yield Fault("it has no field to compare", "name the fields", (name,))
+
+
+def _check_matching(node: Node) -> Iterator[Fault]:
+    """A Merge that matches fields and has none."""
+    own = node.parameters
+    if node.version < 3 or own.get("mode") != "combine":
+        return
+    if own.get("combineBy", "combineByFields") != "combineByFields":
+        return
+    name = "fieldsToMatchString"
+    unset = _is_unset(own.get(name))
+    if own.get("advanced") is True:
+        name = "mergeByFields"
+        unset = _is_unset(inside(own, name, "values"))
+    if unset:
+        yield Fault("it has no fields to match", "name the fields that both inputs have", (name,))
+
+
+# -- conditions ------------------------------------------------------------------------------------
+
+
+def _list_comparisons(node: Node) -> Iterator[tuple[Comparison, int, Path]]:
+    """The comparisons of version 2 and later, each with their number in its condition."""
+    if node.version < (3 if node.short == "switch" else 2):
+        return
+    if node.short == "switch" and node.parameters.get("mode", "rules") != "rules":
+        return
+    rules = rules_of(node.short, node.version, node.parameters)
+    for rule in rules.rules if rules is not None else ():
+        comparisons = rule.condition.comparisons
+        for comparison in comparisons:
+            yield comparison, len(comparisons), (*rule.place, *comparison.place)
+
+
+def _check_patterns(node: Node) -> Iterator[Fault]:
+    for comparison, number, place in _list_comparisons(node):
+        pattern = comparison.right
+        if comparison.operation not in ("regex", "notRegex") or not isinstance(pattern, str):
+            continue
+        fault = _pattern_fault(pattern) if _is_fixed(pattern) and number == 1 else ""
+        if fault:
+            yield Fault(
+                f"`{pattern[:40]}` is not a regular expression: {fault}",
+                "correct the pattern",
+                (*place, "rightValue"),
+            )
+
+
+_SLASHED: Final = re.compile(r"/(.*)/[a-z]*", re.DOTALL)
+_TOKEN: Final = re.compile(
+    r"(?P<escape>\\[\s\S])|(?P<class>\[(?:\\[\s\S]|[^\]\\])*\])"
+    r"|(?P<open>\((?P<kind>\?(?:<?[=!]|:|<\w+>)?)?)"
+    r"|(?P<close>\))|(?P<times>[*+?]|\{\d+(?:,\d*)?\})\??|(?P<end>\\$)|(?P<rest>[\s\S])"
+)
+
+
+def _pattern_fault(text: str) -> str:
+    """Why JavaScript refuses a pattern; empty if it does not, or it is not sure."""
+    slashed = _SLASHED.fullmatch(text)
+    depth, repeatable = 0, False
+    for token in _TOKEN.finditer(slashed[1] if slashed is not None else text):
+        kind = token.lastgroup
+        if kind == "kind":
+            kind = "open"
+        if kind == "open":
+            if token["kind"] == "?":
+                return "a group begins in a form that JavaScript does not have"
+            depth, repeatable = depth + 1, False
+        elif kind == "close":
+            depth, repeatable = depth - 1, True
+            if depth < 0:
+                return "a parenthesis closes nothing"
+        elif kind == "times":
+            if not repeatable:
+                return "a sign of repetition repeats nothing"
+            repeatable = False
+        elif kind == "end":
+            return "it ends with a backslash"
+        elif kind == "rest" and token[0] == "[":
+            return "a bracket is not closed"
+        else:
+            repeatable = token[0] not in "^$|" or kind != "rest"
+    return "a parenthesis is not closed" if depth else ""
+
+
+def _check_constant(report: Report, node: Node) -> None:
+    """Comparisons of two fixed values."""
+    for comparison, number, place in _list_comparisons(node):
+        left, right = comparison.left, comparison.right
+        if number != 1 or left in (None, "") or not (_is_fixed(left) and _is_fixed(right)):
+            continue
+        # "true is true" and "1 = 1" are written on purpose, to switch a branch on.
+        if comparison.single or isinstance(left, bool) or left == right:
+            continue
+        report.add(
+            ConstantCondition,
+            node,
+            f"`{node.name}` compares the fixed value `{str(left)[:40]}` with another one: the "
+            "result is the same for every item",
+            "write the value of the item as an expression: `={{ $json.… }}`",
+            "parameters",
+            *place,
+            "leftValue",
+        )
+
+
+_CHECKS: Final[Mapping[str, tuple[Callable[[Node], Iterator[Fault]], ...]]] = {
+    "set": (_check_assignments, _check_raw),
+    "httpRequest": (_check_request,),
+    "httpRequestTool": (_check_request,),
+    "respondToWebhook": (_check_answer,),
+    "wait": (_check_wait,),
+    "sort": (_check_sort,),
+    "aggregate": (_check_aggregate,),
+    "summarize": (_check_summary,),
+    "removeDuplicates": (_check_duplicates,),
+    "merge": (_check_matching,),
+    "if": (_check_patterns,),
+    "filter": (_check_patterns,),
+    "switch": (_check_patterns,),
+}
