@@ -210,9 +210,11 @@ _CHANGING = re.compile(r"(?i)\b(?:now|today|random|date\s*\(\s*\)|uuid|time\w*mi
 def _check_constant(
     gateway: Gateway, flow: Flow, tree: Tree, namer: Namer, ctx: PassContext
 ) -> None:
-    """The condition of a branch that reads nothing."""
-    text = flow.condition.text if flow.condition is not None else ""
-    if isinstance(tree, syntax.Constant) or _CHANGING.search(text):
+    """The condition of a branch that reads nothing; n8n's own conditions have rules of its own."""
+    condition = flow.condition
+    if condition is None or condition.language == "n8n" or isinstance(tree, syntax.Constant):
+        return
+    if _CHANGING.search(condition.text):
         return
     if any(True for _ in syntax.variables(tree)):
         return

@@ -349,18 +349,21 @@ def _pattern_fault(text: str) -> str:
 
 
 def _check_constant(report: Report, node: Node) -> None:
-    """Comparisons of two fixed values."""
+    """Comparisons of two fixed values, and those that nobody has filled in."""
     for comparison, number, place in _list_comparisons(node):
         left, right = comparison.left, comparison.right
-        if number != 1 or left in (None, "") or not (_is_fixed(left) and _is_fixed(right)):
+        if number != 1 or comparison.single or not (_is_fixed(left) and _is_fixed(right)):
             continue
+        empty = left == "" and right == "" and comparison.operation == "equals"
         # "true is true" and "1 = 1" are written on purpose, to switch a branch on.
-        if comparison.single or isinstance(left, bool) or left == right:
+        if not empty and (left in (None, "") or isinstance(left, bool) or left == right):
             continue
         report.add(
             ConstantCondition,
             node,
-            f"`{node.name}` compares the fixed value `{str(left)[:40]}` with another one: the "
+            f"the condition of `{node.name}` is empty, so every item matches"
+            if empty
+            else f"`{node.name}` compares the fixed value `{str(left)[:40]}` with another one: the "
             "result is the same for every item",
             "write the value of the item as an expression: `={{ $json.… }}`",
             "parameters",

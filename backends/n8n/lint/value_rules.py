@@ -29,7 +29,8 @@ class FailingValue(Rule):
 class ConstantCondition(Rule):
     """
     What it finds
-        A condition of an If, Filter or Switch that compares two fixed values.
+        A condition of an If, Filter or Switch that compares two fixed values, or that nobody has
+        filled in.
     Why it is wrong
         It is the same for every item, so that one of the outputs is never used.
     Example
