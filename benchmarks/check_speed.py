@@ -1,20 +1,20 @@
 """`check` on 500 files compared with bpmnlint: `python benchmarks/check_speed.py`, or `make bench`.
 
 Both command lines run in turn on the same BPMN files that people drew, copied from `../shared/data`
-(some twice, until there are 500). Printed is the least time of each: bpmnlint with its
+(some twice, until there are 500). Printed is the least processor time of each: bpmnlint with its
 recommended rules; `check` as it is, which also looks for deadlocks and for fixes, without kept
-results (cold: one process, one per core) and with them (warm). The exit code is 1 where the warm
-time is above the target.
+results (cold: one process, one per core) and with them (warm). The exit code is 1 where the cold or
+the warm time is above its target.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -29,12 +29,13 @@ from pass_times import SHARED, real_files  # noqa: E402
 FILES = 500
 TURNS = 3
 LEAST_LINES = 20
-TARGET = 0.2
-"""The most that a warm `check` may take, as a share of bpmnlint's time."""
+TARGET, COLD_TARGET = 0.2, 0.5
+"""The most that a warm `check` and a cold one in one process may take, as a share of bpmnlint's
+time."""
 
 
 class Times(NamedTuple):
-    """Seconds: the least of the turns."""
+    """Seconds of a processor: the least of the turns."""
 
     bpmnlint: float
     one: float
@@ -46,6 +47,11 @@ class Times(NamedTuple):
         """Of bpmnlint's time, warm."""
         return self.warm / self.bpmnlint
 
+    @property
+    def is_met(self) -> bool:
+        """Whether both are within their targets."""
+        return self.share <= TARGET and self.one <= COLD_TARGET * self.bpmnlint
+
 
 def copied(folder: Path, number: int = FILES) -> int:
     """Copy files until there are so many; how many of them differ."""
@@ -56,13 +62,19 @@ def copied(folder: Path, number: int = FILES) -> int:
 
 
 def seconds(command: Sequence[str], folder: Path, env: Mapping[str, str]) -> float:
-    """How long a command takes in a folder. Raises `RuntimeError` where it does not check."""
-    begun = time.perf_counter()
+    """The processor time of a command in a folder, with its processes. Raises `RuntimeError` where
+    it does not check."""
+    begun = _spent_by_children()
     done = subprocess.run(command, cwd=folder, env={**env}, capture_output=True, check=False)
     # In both there are findings, and every file is read; one that ends early prints few lines.
     if done.returncode != 1 or done.stdout.count(b"\n") < LEAST_LINES:
         raise RuntimeError(done.stderr.decode(errors="replace"))
-    return time.perf_counter() - begun
+    return _spent_by_children() - begun
+
+
+def _spent_by_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def measured(folder: Path, env: Mapping[str, str], turns: int = TURNS) -> Times:
@@ -100,10 +112,11 @@ def table(times: Times, differ: int, number: int = FILES) -> str:
         ("check, cold, one process", times.one),
     ]
     rows += [(f"check, cold, {cores()} cores", times.cold), ("check, warm", times.warm)]
-    head = f"{number} files ({differ} different), seconds, least of {TURNS} turns"
+    head = f"{number} files ({differ} different), processor time, least of {TURNS} turns"
     lines = [f"{name:28}{took:8.2f} s{took / times.bpmnlint:8.2f} ×" for name, took in rows]
-    over = "" if times.share <= TARGET else "  MISSED"
-    return "\n".join([head, *lines, f"target: warm at most {TARGET} ×{over}"])
+    over = "" if times.is_met else "  MISSED"
+    goals = f"targets: warm at most {TARGET} ×, cold in one process at most {COLD_TARGET} ×{over}"
+    return "\n".join([head, *lines, goals])
 
 
 def cores() -> int:
@@ -123,7 +136,7 @@ def compared(env: Mapping[str, str]) -> tuple[str, bool]:
             times = measured(folder, env)
         except ToolMissingError as error:
             return f"check beside bpmnlint: skipped, {error}", True
-    return table(times, differ), times.share <= TARGET
+    return table(times, differ), times.is_met
 
 
 def main() -> int:
