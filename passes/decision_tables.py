@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.lazy_modules import LazyModule
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from orgflow_ir.decisions import found as results
     from orgflow_ir.decisions import table_faults
     from orgflow_ir.decisions.found import FoundDecision
+    from orgflow_ir.decisions.table_faults import UnreachableRule
     from orgflow_ir.work import process_variables, tasks
 else:  # models with decision tables only
     table_completeness = LazyModule("orgflow_ir.decisions.completeness")
@@ -119,7 +120,6 @@ class DecisionTables(Pass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
         seen: set[str] = set()
-        tables: set[str] = set()
         for scope in ctx.scopes(model):
             for node in scope.nodes:
                 if isinstance(node, Task) and node.binding is not None:
@@ -129,7 +129,7 @@ class DecisionTables(Pass):
                         decision = _find_decision(node, binding.decision or "", ctx)
                         if decision is not None:
                             _check_table(node, decision, ctx)
-                            _check_rules(node, decision, tables, ctx)
+                            _check_rules(node, decision, ctx)
                             _check_texts(node, decision, model, ctx)
         return model
 
@@ -166,29 +166,31 @@ def _check_table(task: Task, decision: FoundDecision, ctx: PassContext) -> None:
         )
 
 
-def _check_rules(task: Task, decision: FoundDecision, seen: set[str], ctx: PassContext) -> None:
-    """The rules of the tables of a file that never apply; `seen` has the tables that were checked
-    before."""
-    for key, name, table in table_faults.list_tables(decision):
-        if f"{decision.file}:{key}" in seen:
-            continue
-        seen.add(f"{decision.file}:{key}")
-        for fault in table_faults.find_unreachable_rules(table):
-            where = f"rule {fault.rule} of the decision `{name}` in {decision.file} never applies"
+def _check_rules(task: Task, decision: FoundDecision, ctx: PassContext) -> None:
+    """The rules of a table that never apply."""
+    for fault in table_faults.find_unreachable_rules(decision):
+        where = f"rule {fault.rule} of the decision `{decision.name}` in {decision.file}"
+        why, help = _describe_cause(fault)
+        message = f"{where} never applies: {why}"
+        ctx.emit(UnreachableDecisionRule, message, element=task, help=help)
+
+
+def _describe_cause(fault: UnreachableRule) -> tuple[str, str]:
+    """Why a rule never applies, and the remedy."""
+    match fault.cause:
+        case "empty":
+            return f"no value passes its cell in column {fault.column}", "correct the cell"
+        case "excluded":
+            return (
+                f"column {fault.column} does not allow the values of its cell",
+                "correct the cell, or the values that the column allows",
+            )
+        case "covered":
             by = _list_rules(fault.by)
-            why, help = {
-                "empty": (f"no value passes its cell in column {fault.column}", "correct the cell"),
-                "excluded": (
-                    f"column {fault.column} does not allow the values of its cell",
-                    "correct the cell, or the values that the column allows",
-                ),
-                "covered": (
-                    f"{by} come{'s' if len(fault.by) == 1 else ''} first and match"
-                    f"{'es' if len(fault.by) == 1 else ''} all its inputs",
-                    f"move it before {by}, or delete it",
-                ),
-            }[fault.cause]
-            ctx.emit(UnreachableDecisionRule, f"{where}: {why}", element=task, help=help)
+            verbs = "comes first and matches" if len(fault.by) == 1 else "come first and match"
+            return f"{by} {verbs} all its inputs", f"move it before {by}, or delete it"
+        case _:
+            assert_never(fault.cause)
 
 
 def _list_rules(numbers: Sequence[int]) -> str:

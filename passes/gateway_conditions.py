@@ -219,8 +219,10 @@ def _check_constant(
     if any(True for _ in syntax.variables(tree)):
         return
     try:
-        exact = isinstance(tree, syntax.Exact)
-        value = (structure_evaluation.evaluate_json if exact else evaluator.evaluate)(tree, {})
+        if isinstance(tree, syntax.Exact):
+            exact, value = True, structure_evaluation.evaluate_json(tree, {})
+        else:
+            exact, value = False, evaluator.evaluate(tree, {})
     except feel_values.Unsupported:
         return
     if value is True or value is False or (exact and value is None):

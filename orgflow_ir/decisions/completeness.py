@@ -62,11 +62,8 @@ class Completeness(NamedTuple):
 def find_completeness(decision: FoundDecision) -> Completeness | None:
     """The completeness of a decision table; `None` for other decisions, and for tables whose cells
     contain more than constants, comparisons, ranges, lists and negations of these."""
-    unit = next(u for u in decision.model.units.values() if u.key.endswith(f"#{decision.id}"))
-    tree = unit.tree if isinstance(unit, Logic) else None
-    while isinstance(tree, Coerced):
-        tree = tree.value
-    if not isinstance(tree, DecisionTable) or not tree.rules:
+    tree = find_table(decision)
+    if tree is None:
         return None
     if not all(is_simple(tests) for rule in tree.rules for tests in rule.tests):
         return None
@@ -79,6 +76,15 @@ def find_completeness(decision: FoundDecision) -> Completeness | None:
         if overlap is None and len(hits) > 1 and _have_clash(tree, hits):
             overlap = _example(decision, tree, values, hits)
     return Completeness(gap, overlap)
+
+
+def find_table(decision: FoundDecision) -> DecisionTable | None:
+    """The linked decision table of a decision; `None` for other decisions, and without rules."""
+    unit = next(u for u in decision.model.units.values() if u.key.endswith(f"#{decision.id}"))
+    tree = unit.tree if isinstance(unit, Logic) else None
+    while isinstance(tree, Coerced):
+        tree = tree.value
+    return tree if isinstance(tree, DecisionTable) and tree.rules else None
 
 
 def is_simple(tests: Part) -> bool:

@@ -14,15 +14,21 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Literal
 
-from orgflow_ir.decisions.completeness import MAX_TRIES, OTHER, is_simple, list_values
+from orgflow_ir.decisions.completeness import (
+    MAX_TRIES,
+    OTHER,
+    find_table,
+    is_simple,
+    list_values,
+)
 from orgflow_ir.decisions.found import FoundDecision
-from orgflow_ir.decisions.link import Input, Logic
+from orgflow_ir.decisions.link import Input
 from orgflow_ir.decisions.model import Table
 from orgflow_ir.languages.feel.parser import normal_name
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.feel.values import Value
 from orgflow_ir.program.structure_evaluation import Scope, passes_tests
-from orgflow_ir.program.structures import Coerced, DecisionTable, UnaryTests
+from orgflow_ir.program.structures import DecisionTable, UnaryTests
 
 
 class UnreachableRule(NamedTuple):
@@ -50,23 +56,20 @@ class UnquotedText(NamedTuple):
     name: str
 
 
-def list_tables(decision: FoundDecision) -> Iterator[tuple[str, str, DecisionTable]]:
-    """The decision tables of the file of a decision: key, name and tree of each."""
-    for unit in decision.model.units.values():
-        tree = unit.tree if isinstance(unit, Logic) else None
-        while isinstance(tree, Coerced):
-            tree = tree.value
-        if isinstance(tree, DecisionTable) and tree.rules:
-            yield unit.key, unit.name, tree
-
-
 _Box = tuple[int, ...]
 """For each column the regions in which a rule's cell holds, as the bits of a number."""
 
 
-def find_unreachable_rules(table: DecisionTable) -> list[UnreachableRule]:
-    """The rules that never apply, in order."""
-    columns = [_divide_column(table, at) for at in range(len(table.inputs))]
+_NUMBERS = frozenset({"number", "integer", "long", "double"})
+
+
+def find_unreachable_rules(decision: FoundDecision) -> list[UnreachableRule]:
+    """The rules of a decision table that never apply, in order; none for other decisions."""
+    table = find_table(decision)
+    if table is None or decision.table is None:
+        return []
+    types = [column.expression.type_ref or "" for column in decision.table.inputs]
+    columns = [_divide_column(table, at, type_ref) for at, type_ref in enumerate(types)]
     allowed = [
         sum(1 << n for n, value in enumerate(values) if _is_allowed(column.allowed, value))
         for column, values in zip(table.inputs, columns, strict=True)
@@ -89,13 +92,20 @@ def find_unreachable_rules(table: DecisionTable) -> list[UnreachableRule]:
     return faults
 
 
-def _divide_column(table: DecisionTable, at: int) -> list[Value]:
-    """One value for each region of a column."""
+def _divide_column(table: DecisionTable, at: int, type_ref: str) -> list[Value]:
+    """One value for each region of a column; of other types too, unless it states its own."""
     column = table.inputs[at]
     tests = [rule.tests[at] for rule in table.rules if is_simple(rule.tests[at])]
     allowed = column.allowed if column.allowed is not None and is_simple(column.allowed) else None
     values = list_values(tests, allowed)
+    own = type_ref.rpartition(":")[2].lower()
     others: tuple[Value, ...] = (True, False, OTHER, None)
+    if own in _NUMBERS:
+        others = (None,)
+    elif own == "string":
+        others = (OTHER, None)
+    elif own == "boolean":
+        others = (True, False, None)
     there = {(type(value), value) for value in values}
     return [*values, *(value for value in others if (type(value), value) not in there)]
 
@@ -135,10 +145,10 @@ def _find_cover(number: int, box: _Box, earlier: Sequence[_Box | None]) -> Unrea
         return None
     used: dict[int, None] = {}
     for point in itertools.product(*map(_list_bits, box)):
-        n = next((n for n, other in meeting if _is_within(point, other)), None)
-        if n is None:
+        cover = next((n for n, other in meeting if _is_within(point, other)), None)
+        if cover is None:
             return None
-        used[n] = None
+        used[cover] = None
     return UnreachableRule(number, "covered", by=tuple(sorted(used)))
 
 

@@ -28,6 +28,8 @@ class WorkflowReader(Protocol):
 
     suffixes: tuple[str, ...]
 
+    def __hash__(self) -> int: ...
+
     def workflow_ids(self, data: bytes) -> frozenset[str] | None:
         """The ids of the workflows in a file; `None` for a file of another kind."""
 
