@@ -18,7 +18,7 @@ from orgflow.api import check, read
 from orgflow_ir.diagnostics import Diagnostic
 from tests.support.shared_data import shared_data
 
-SEED, TABLES = 34, 60
+SEED, TABLES = 34, 40
 HEAD = (
     '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="d" '
     'namespace="urn:d">'
@@ -134,6 +134,7 @@ def random_table(draw: random.Random) -> tuple[list[tuple[str, str]], list[list[
     return columns, rules
 
 
+@pytest.mark.slow
 def test_random_tables(tmp_path: Path) -> None:
     """Of rules that never win, all are reported whose reason is not that nothing covers null."""
     draw = random.Random(SEED)
@@ -146,7 +147,7 @@ def test_random_tables(tmp_path: Path) -> None:
         never = set(range(1, len(rules) + 1)) - won
         silent += len(never)
         missed += len(never - said)
-    assert silent > 40
+    assert silent > 30
     assert missed == 0
 
 
@@ -215,6 +216,7 @@ def test_the_shared_inputs(file: str, code: str, said: str) -> None:
         assert first.help == 'did you mean the text "VIP"?'
 
 
+@pytest.mark.slow
 def test_no_rule_of_the_conformance_kit_is_reported() -> None:
     """Nobody wrote a rule without effect there; each file is read."""
     files = sorted(Path(shared_data("dmn-tck")).rglob("*.dmn"))

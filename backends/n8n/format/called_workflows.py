@@ -1,4 +1,4 @@
-"""What a workflow that others call expects: its id, the start, the inputs, and who may call it."""
+"""Expectations of a workflow that others call: its id, the start, the inputs, and the callers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def called_in_file(file: FileState) -> Mapping[str, CalledWorkflow] | None:
 
 
 def describe_called(document: WorkflowDocument) -> CalledWorkflow:
-    """What a workflow expects of its callers."""
+    """The expectations of a workflow that others call."""
     triggers = [n for n in document.nodes if n.type == TRIGGER and not n.disabled]
     ids = document.settings.get("callerIds")
     policy = document.settings.get("callerPolicy")

@@ -26,7 +26,7 @@ _EXCLUDED: Final = frozenset({"executeCommand", "localFileTrigger"})
 
 
 class Fault(NamedTuple):
-    """What is wrong with a value, as the end of a sentence, the remedy, and its path."""
+    """A fault of a value, as the end of a sentence, the remedy, and the path of the value."""
 
     what: str
     help: str
