@@ -354,6 +354,9 @@ def _check_constant(report: Report, node: Node) -> None:
         left, right = comparison.left, comparison.right
         if number != 1 or comparison.single or not (_is_fixed(left) and _is_fixed(right)):
             continue
+        kinds = {"string": str, "number": (int, float)}.get(comparison.kind)
+        if kinds is None or not (isinstance(left, kinds) and isinstance(right, kinds)):
+            continue  # of another type: OF440
         empty = left == "" and right == "" and comparison.operation == "equals"
         # "true is true" and "1 = 1" are written on purpose, to switch a branch on.
         if not empty and (left in (None, "") or isinstance(left, bool) or left == right):
