@@ -292,6 +292,8 @@ def _list_comparisons(node: Node) -> Iterator[tuple[Comparison, int, Path]]:
         return
     rules = rules_of(node.short, node.version, node.parameters)
     for rule in rules.rules if rules is not None else ():
+        if rule.condition.first:
+            continue  # the shape of version 1, which later versions ignore: OF439
         comparisons = rule.condition.comparisons
         for comparison in comparisons:
             yield comparison, len(comparisons), (*rule.place, *comparison.place)
