@@ -350,14 +350,17 @@ def _pattern_fault(text: str) -> str:
     return "a parenthesis is not closed" if depth else ""
 
 
+_LITERALS: Final[Mapping[str, tuple[type, ...]]] = {"string": (str,), "number": (int, float)}
+
+
 def _check_constant(report: Report, node: Node) -> None:
     """Comparisons of two fixed values, and those that nobody has filled in."""
     for comparison, number, place in _list_comparisons(node):
         left, right = comparison.left, comparison.right
         if number != 1 or comparison.single or not (_is_fixed(left) and _is_fixed(right)):
             continue
-        kinds = {"string": str, "number": (int, float)}.get(comparison.kind)
-        if kinds is None or not (isinstance(left, kinds) and isinstance(right, kinds)):
+        kinds = _LITERALS.get(comparison.kind, ())
+        if not (isinstance(left, kinds) and isinstance(right, kinds)):
             continue  # of another type: OF440
         empty = left == "" and right == "" and comparison.operation == "equals"
         # "true is true" and "1 = 1" are written on purpose, to switch a branch on.
