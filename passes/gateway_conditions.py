@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 from orgflow.passes.wording import Namer
@@ -11,14 +12,16 @@ from orgflow_ir.diagnostics import Category, Edit, Fix, Related, Rule, Severity
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Model, Scope, Task
 from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.program import condition_completeness, juel_operators, syntax
+    from orgflow_ir.program import condition_completeness, evaluator, juel_operators, syntax
     from orgflow_ir.program.syntax import Tree
     from orgflow_ir.work import gateway_decisions
 else:  # models with conditions only
     condition_completeness = LazyModule("orgflow_ir.program.condition_completeness")
+    evaluator = LazyModule("orgflow_ir.program.evaluator")
     juel_operators = LazyModule("orgflow_ir.program.juel_operators")
     syntax = LazyModule("orgflow_ir.program.syntax")
     gateway_decisions = LazyModule("orgflow_ir.work.gateway_decisions")
@@ -63,12 +66,38 @@ class OverlappingBranches(Rule):
     category = Category.DATA
 
 
+class ConstantCondition(Rule):
+    """
+    What it finds
+        A condition of a gateway that reads no variable and never holds, or always holds.
+    Why it is wrong
+        It decides nothing: the branch is never taken, or always. In FEEL, a comparison of unlike
+        values, such as a date and a date with a time, is never true.
+    Example
+        `=date and time("2024-01-01T10:00:00") > date("2024-01-01")`
+    Instead
+        Compare a variable, with a value of the same type.
+    """
+
+    code = "OF316"
+    name = "constant-condition"
+    severity = Severity.WARNING
+    category = Category.DATA
+
+
+_CLOCK = re.compile(
+    r"\b(?:now|today|random|uuid|UUID|current|dateTime|Date|Math|System|Instant|Local|Zoned|Offset)"
+)
+"""Functions whose value depends on the time or on chance, in the languages of conditions."""
+
+
 class GatewayConditions(Pass):
-    """Reports values that no branch of a gateway matches, and values that two match."""
+    """Reports values that no branch of a gateway matches, values that two match, and conditions
+    that decide nothing."""
 
     name: ClassVar[str] = "gateway-conditions"
     stage: ClassVar[Stage] = Stage.ANALYSE
-    rules: ClassVar[tuple[type[Rule], ...]] = (NoBranchFits, OverlappingBranches)
+    rules: ClassVar[tuple[type[Rule], ...]] = (NoBranchFits, OverlappingBranches, ConstantCondition)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
@@ -135,6 +164,8 @@ def _check_gateway(
         f.id: tree for f in flows if not f.default and (tree := _condition_tree(f, ctx)) is not None
     }
     coded = [f for f in flows if f.id in trees]
+    for flow in coded:
+        _check_constant(flow, trees[flow.id], gateway, namer, ctx)
     if gateway.gateway_kind == "exclusive":
         for first, second in itertools.combinations(coded, 2):
             both = condition_completeness.find_overlapping(trees[first.id], trees[second.id])
@@ -167,6 +198,30 @@ def _check_gateway(
                     ),
                 ),
             )
+
+
+def _check_constant(
+    flow: Flow, tree: Tree, gateway: Gateway, namer: Namer, ctx: PassContext
+) -> None:
+    """A condition without variables; `true` and `false` are what somebody means."""
+    text = flow.condition.text if flow.condition is not None else ""
+    if flow.condition is not None and flow.condition.language == "n8n":
+        return  # the rules of n8n say what it does
+    if text.strip(" =${}#()").casefold() in ("true", "false") or _CLOCK.search(text):
+        return
+    if next(syntax.variables(tree), None) is not None:
+        return
+    try:
+        holds = evaluator.evaluate(tree, {}) is True
+    except (syntax.ConditionError, ArithmeticError, LookupError, TypeError, ValueError):
+        return  # it cannot be computed here
+    ctx.emit(
+        ConstantCondition,
+        f"the condition `{one_line(text)}` of {_name_branch(flow, namer)} out of "
+        f"{namer.name(gateway.id)} reads no variable and {'always' if holds else 'never'} holds",
+        element=flow,
+        help="compare a variable with a value of the same type, or remove the branch",
+    )
 
 
 def _condition_tree(flow: Flow, ctx: PassContext) -> Tree | None:
