@@ -19,8 +19,8 @@ _Bounds = tuple[float, float, float, float]
 
 def loose_ends(scope: Scope, reached: frozenset[str]) -> frozenset[str]:
     """The nodes of a scope at which a flow begins or ends whose other end is not in the scope
-    (OF101 or OF102), where such a flow affects a run: what follows from the missing end, such as
-    steps that nothing leads to, is not reported as well."""
+    (OF101 or OF102), if such a flow affects a run. Consequences of the missing end, such as steps
+    without incoming flows, are not reported as well."""
     here = {node.id for node in scope.nodes}
     loose = [f for f in scope.flows if (f.source in here) != (f.target in here)]
     if not any(affects_runs(flow, scope, reached) for flow in loose):

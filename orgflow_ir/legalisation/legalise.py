@@ -528,8 +528,8 @@ def _report_rewritten(done: Iterable[Rewritten], refused: set[str], ctx: PassCon
 
 
 def _without_content(refused: Sequence[_Refusal], ctx: PassContext) -> Iterator[_Refusal]:
-    """The refusals but those of what only a refused event leads to: steps of a refused event
-    sub-process, and steps after a refused boundary event, which are due to the event."""
+    """The refusals without those of elements inside a refused event sub-process or reachable only
+    through a refused boundary event: the event is their cause."""
     uses = [item.use for _, item in refused]
     handlers = {use.element.id for use in uses if isinstance(use.element, SubProcess)
                 and use.element.flavour == "event"}  # fmt: skip

@@ -414,7 +414,7 @@ class Undoing:
         self.use = use
 
     def run(self) -> str | None:
-        """Makes the edits; returns the note that describes them, `None` where there are none."""
+        """Makes the edits; returns the note that describes them, `None` if nothing changes."""
         plan, before = self.plan, self.rewriter.count
         # 1. The handlers that an event starts become steps before what follows the event.
         undone = [a for activities in plan.started.values() for a in activities]

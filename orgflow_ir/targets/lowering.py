@@ -36,8 +36,8 @@ class RewritePattern(ABC):
             because legalisation would not terminate.
         loses: the information that is lost; empty if the result behaves like the source.
         reports: the rule under which its notes are reported, at the severity of the rule; by
-            default, OF401, or OF402 as a warning if it loses something. A pattern with a rule of
-            its own only omits what never happens, so the construct counts as unsupported.
+            default, OF401, or OF402 as a warning if it loses something. A pattern with its
+            own rule only omits elements that never happen, so the construct counts as unsupported.
 
     Example:
         class EscalationToTask(RewritePattern):
