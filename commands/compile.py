@@ -52,6 +52,7 @@ from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
@@ -200,6 +201,10 @@ Compiled = list[tuple[Model, Emitted]]
 """Models, each with its files."""
 
 
+_MOST_NAMES = 4
+"""Most files that the last line names."""
+
+
 class _Compilation:
     """One call of `compile`: its inputs, and the results so far.
 
@@ -211,6 +216,7 @@ class _Compilation:
         compiled: the files of each model without errors.
         emitted: the same after models were linked.
         artifacts: the files that are written or compared; `None` if there are none.
+        unwritten: the names of the models and processes without files.
     """
 
     def __init__(self, options: CompileOptions, session: Session) -> None:
@@ -234,6 +240,7 @@ class _Compilation:
         self.compiled: Compiled = []
         self.emitted: Sequence[Emitted] = ()
         self.artifacts: Sequence[Artifact] | None = None
+        self.unwritten: list[str] = []
 
     @property
     def destination(self) -> str | None:
@@ -270,6 +277,8 @@ class _Compilation:
             model = add_called_processes(model, self.backend, ctx)
             self.models.append(model)
             compiled = self._compile_model(model)
+            if self.several and not compiled:
+                self.unwritten.append(f"`{path}`")
             if self.options.verify:
                 compiled = [(m, files) for m, files in compiled if self._is_verified(m, files)]
             self.compiled += compiled
@@ -290,6 +299,7 @@ class _Compilation:
             if model is not None:
                 yield path, model, own
             else:
+                self.unwritten += [f"`{path}`"] if self.several else []
                 session.collect(own)
 
     def _fill_models(self, settings: dict[str, Any]) -> Iterable[tuple[str, Model, PassContext]]:
@@ -315,14 +325,19 @@ class _Compilation:
         if any(d.severity is Severity.ERROR for d in before) or not self._is_separable(model):
             return []
         ctx.diagnostics[:] = before
-        return compile_separately(request, ctx)
+        compiled = compile_separately(request, ctx)
+        written = {p.id for alone, _ in compiled for p in alone.processes}
+        groups = process_groups.group_processes(model)
+        self.unwritten += [ctx.name(group[0]) for group in groups if group[0].id not in written]
+        return compiled
 
     def _is_separable(self, model: Model) -> bool:
         """Whether the processes of a model can be written to a folder one by one."""
         folder = is_folder(self.destination or "", ()) and self.options.edited is None
         if not (self.several or folder) or len(executable_processes(model)) < 2:
             return False
-        return len(process_groups.group_processes(model)) > 1
+        lost = process_groups.lost_messages(model, ModelIndex(model))
+        return bool(lost) or len(process_groups.group_processes(model)) > 1
 
     def _is_verified(self, model: Model, emitted: Emitted) -> bool:
         """Whether no difference between the files and the model was found; a line a process on
@@ -427,6 +442,7 @@ class _Compilation:
         """What was written, and the next command."""
         output, findings = self.options.output, self.session.diagnostics
         done = "compiled" if output is None or output == "-" else f"wrote {output}"
+        done += self._describe_files()
         if self.options.report is not None:
             return done, f"{self.options.report} lists the remaining work"
         if any(d.category is Category.GAP and d.suppressed is None for d in findings):
@@ -434,6 +450,18 @@ class _Compilation:
         if self.several or self.paths[0] == "-" or self.backend.engines() is None:
             return done, ""
         return done, f"next: orgflowc run {shlex.quote(self.paths[0])}"
+
+    def _describe_files(self) -> str:
+        """The files in the folder that was written, and what has none."""
+        output, artifacts = self.options.output, self.artifacts or ()
+        if output is None or output == "-" or not is_folder(output, artifacts):
+            return ""
+        names = [artifact.path for artifact in artifacts]
+        names[_MOST_NAMES:] = [f"{len(names) - _MOST_NAMES} more"] if names[_MOST_NAMES:] else []
+        done = f" ({join_listed(names)})"
+        if not self.unwritten:
+            return done
+        return f"{done}, but nothing for {join_listed(self.unwritten)}"
 
     def _compare_golden(self, path: str, artifacts: Sequence[Artifact]) -> int:
         """0 where the golden file or folder holds exactly these files, else 1 and the differences
@@ -466,6 +494,8 @@ def _advise_after_errors(
     safe = [d for d in errors if d.fix is not None and d.fix.applicability == "safe"]
     if safe and "-" not in files:
         return f"next: orgflowc check --fix {shlex.join(files)}"
+    if errors and all(d.code == "OF402" for d in errors):
+        return "next: --allow-lossy compiles it, without what the errors name"
     of_model = all(d.category is Category.TARGET and d.element is not None for d in errors)
     if errors and backend.target.stubs and of_model:
         return f"next: --target '{backend.name}{{unsupported=stub}}' compiles the rest"

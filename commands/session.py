@@ -165,10 +165,6 @@ class Session:
     ) -> Model | None:
         """Read and parse one input (or one of its processes); `None` after an error. Raises
         `click.UsageError`."""
-        if path == "-" and from_ is None:
-            raise click.UsageError(
-                f"standard input needs its format: --from {' | '.join(self.registry.frontends)}"
-            )
         self.inputs.append(source_name(path))
         try:
             model, source = read_model(ReadRequest(path, from_, process, diagram), ctx)

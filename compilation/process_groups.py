@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from orgflow.compilation.process_selection import keep_processes
 
 from orgflow_ir.flow.control_flow.calls import called_from
+from orgflow_ir.flow.control_flow.deliveries import find_deliveries
 from orgflow_ir.gaps.gap_rules import OpenMessage
-from orgflow_ir.model import Model, Process
+from orgflow_ir.model import MessageFlow, Model, Process
 from orgflow_ir.model.element_names import file_names, is_taken_over
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.source import file_stem
@@ -19,19 +20,49 @@ from orgflow_ir.targets.artifact import Emitted
 
 
 def split_processes(model: Model) -> Iterator[tuple[Process, Model]]:
-    """The first process of each group of `group_processes`, and the model with only that group."""
+    """The first process of each group of `group_processes`, and the model with only that group,
+    without messages between processes that nothing delivers."""
     index = ModelIndex(model)
+    lost = {message.id for message in lost_messages(model, index)}
     for group in group_processes(model):
-        yield group[0], keep_processes(model, index, group)
+        alone = keep_processes(model, index, group)
+        ids = {process.id for process in group}
+        between = {
+            flow.id
+            for flow in model.message_flows
+            if flow.id in lost and _processes_of(flow, index) <= ids
+        }
+        flows = tuple(flow for flow in alone.message_flows if flow.id not in between)
+        yield group[0], alone.replace(message_flows=flows) if between else alone
+
+
+def _processes_of(message: MessageFlow, index: ModelIndex) -> set[str]:
+    """The ids of the processes at both ends of a message flow."""
+    ends = (index.process(message.source), index.process(message.target))
+    return {process.id for process in ends if process is not None}
+
+
+def lost_messages(model: Model, index: ModelIndex) -> list[MessageFlow]:
+    """The message flows between processes of a model that nothing delivers."""
+    delivered = {delivery.flow for delivery in find_deliveries(model).values()}
+    return [
+        flow
+        for flow in model.message_flows
+        if flow.id not in delivered and len(_processes_of(flow, index)) > 1
+    ]
 
 
 def group_processes(model: Model) -> list[list[Process]]:
-    """The executable processes of a model in groups that do not call each other. A process of
-    another file is in the group of each caller, after the first process of the model itself."""
+    """The executable processes of a model in groups that do not call each other or begin each other
+    by messages. A process of another file is in the group of each caller, after the first process
+    of the model itself."""
     own = [p for p in executable_processes(model) if not is_taken_over(p, model)]
+    deliveries = find_deliveries(model).values()
     groups: list[dict[str, Process]] = []
     for process in own:
         group = {p.id: p for p in (process, *called_from(process, model))}
+        begun = [d.receiver for d in deliveries if d.sender.id in group]
+        group |= {p.id: p for other in begun for p in (other, *called_from(other, model))}
         for other in [g for g in groups if _have_common_process(g, group, model)]:
             groups.remove(other)
             group = {**other, **group}
@@ -74,14 +105,11 @@ def rename_files(emitted: Emitted, model: Model, process: Process, taken: set[st
 
 def report_lost_messages(model: Model, ctx: PassContext) -> None:
     """Report messages between processes, which nothing delivers if these are compiled apart."""
-    index = ModelIndex(model)
-    for message in model.message_flows:
-        sender, receiver = index.process(message.source), index.process(message.target)
-        if sender is not None and receiver is not None:
-            to = f" to {ctx.name(message.target)}" if message.name.strip() else ""
-            ctx.emit(
-                OpenMessage,
-                f"nothing delivers {ctx.name(message)}{to}: the processes are compiled separately",
-                element=message,
-                help="let the sending step call the process that waits for the message",
-            )
+    for message in lost_messages(model, ModelIndex(model)):
+        to = f" to {ctx.name(message.target)}" if message.name.strip() else ""
+        ctx.emit(
+            OpenMessage,
+            f"nothing delivers {ctx.name(message)}{to}: the processes are compiled separately",
+            element=message,
+            help="let the sending step call the process that waits for the message",
+        )

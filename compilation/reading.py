@@ -36,8 +36,11 @@ else:  # one process of several was asked for
 FILE_KINDS = frozenset({SourceKind.BYTES, SourceKind.STREAM})
 """The kinds of sources in which a file can be passed to a frontend."""
 
-_OF_ANY_TEXT = (".txt",)
+_OF_ANY_SUFFIX = (".txt", "")
 """Suffixes that do not determine the format, so the content has to be recognised."""
+
+_OF_ONE_FORMAT = (".bpmn", ".bpmn2")
+"""Suffixes that determine the format, whatever the content."""
 
 _OF_PROSE = (".txt", ".md", ".rst", ".text")
 """Suffixes of plain texts."""
@@ -204,8 +207,12 @@ def select_frontend(
             raise InputError(f"{source.path} is a folder", "name a file in it")
     else:
         fitting = fitting_frontends(source.suffix, registry.frontends_for(source.suffix).values())
-        if len(fitting) > 1 or source.suffix in _OF_ANY_TEXT:
-            fitting = offer.select_recognising(fitting, ctx)
+        if len(fitting) > 1 or source.suffix in _OF_ANY_SUFFIX:
+            fitting = offer.select_recognising(fitting, ctx) or fitting_by_content(
+                offer, registry, ctx
+            )
+        elif source.suffix not in _OF_ONE_FORMAT and not offer.select_recognising(fitting, ctx):
+            fitting = fitting_by_content(offer, registry, ctx) or fitting
     if len(fitting) > 1 and any(is_ours(f) for f in fitting):
         fitting = _prefer_own_frontends(source, fitting, ctx)
     if len(fitting) == 1:
@@ -226,6 +233,16 @@ def select_frontend(
 def fitting_frontends(suffix: str, frontends: Iterable[Frontend]) -> list[Frontend]:
     """The frontends that read files with a suffix."""
     return [f for f in frontends if suffix in f.suffixes and f.accepts & FILE_KINDS]
+
+
+def fitting_by_content(offer: SourceOffer, registry: Leaves, ctx: PassContext) -> list[Frontend]:
+    """The frontends that recognise the content of a file, whatever its suffix; otherwise the one
+    that reports which format it is, if there is one. Raises `InputError`."""
+    every = [f for f in registry.frontends.values() if f.accepts & FILE_KINDS]
+    recognised = offer.select_recognising(every, ctx)
+    if recognised:
+        return recognised
+    return [f for f in every if is_ours(f) and f.explains(offer.to_parse(f))][:1]
 
 
 def recognising_frontends(

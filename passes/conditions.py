@@ -11,6 +11,7 @@ from orgflow_ir.gaps.gap_rules import UnlabelledBranch
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Event, Flow, Gateway, Model, Opaque, Scope
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.work.gateway_decisions import DecisionMemory
 
@@ -138,6 +139,25 @@ class SameBranchLabel(Rule):
     category = Category.DATA
 
 
+class UnmarkedFeel(Rule):
+    """
+    What it finds
+        A condition of a process for Camunda 8 that does not begin with `=`.
+    Why it is wrong
+        Camunda 8 reads a condition only as FEEL, which begins with `=`: it refuses to deploy the
+        process.
+    Example
+        <conditionExpression>orderValue &gt;= 100</conditionExpression>
+    Instead
+        <conditionExpression>=orderValue &gt;= 100</conditionExpression>
+    """
+
+    code = "OF148"
+    name = "unmarked-feel"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
 class Conditions(Pass):
     """Reports conditions and labels that cannot decide anything."""
 
@@ -145,7 +165,7 @@ class Conditions(Pass):
     stage: ClassVar[Stage] = Stage.VERIFY
     rules: ClassVar[tuple[type[Rule], ...]] = (
         ConditionalDefault, SeveralDefaults, MisplacedCondition, UnconditionalBranch,
-        MissingDefault, SameBranchLabel,
+        MissingDefault, SameBranchLabel, UnmarkedFeel,
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
@@ -156,7 +176,32 @@ class Conditions(Pass):
                 out = graph.flows_out(node.id)
                 if out:
                     _check_split(node, out, scope, ctx)
+        for process in model.processes:
+            if process.dialect is not None and process.dialect.engine == "camunda8":
+                for scope in ctx.scopes(process):
+                    _check_marks(scope, ctx)
         return model
+
+
+def _check_marks(scope: Scope, ctx: PassContext) -> None:
+    """Conditions of Camunda 8 without the sign of FEEL."""
+    for flow in scope.flows:
+        text = flow.condition.text.strip() if flow.condition is not None else ""
+        if flow.condition is None or not text or text.startswith("="):
+            continue
+        marked = flow.replace(condition=flow.condition.replace(text=f"={text}"))
+        ctx.emit(
+            UnmarkedFeel,
+            f"the condition of {ctx.name(flow)}, `{one_line(text)}`, does not begin with `=`: "
+            "Camunda 8 refuses the process",
+            element=flow,
+            help=f"write `={one_line(text)}`",
+            fix=Fix(
+                title="begin the condition with `=`",
+                applicability="unsafe",
+                edits=(Edit(action="replace", scope=scope.id, id=flow.id, flow=marked),),
+            ),
+        )
 
 
 def _check_split(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import FlowPass, list_analyses
+from orgflow.passes.flow_findings import FlowPass, is_malformed, list_analyses
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -47,7 +47,8 @@ class DeadSteps(FlowPass):
                 continue  # a consequence of what is told already
             by_scope: dict[int, list[str]] = {}
             for fault in analysis[Property.DEAD].faults:
-                if fault.element in ctx.analysis(Wiring, fault.scope).led_to:
+                led_to = ctx.analysis(Wiring, fault.scope).led_to
+                if fault.element in led_to and not ctx.analysis(is_malformed, fault.scope):
                     by_scope.setdefault(id(fault.scope), []).append(fault.element)
             for scope in ctx.scopes(analysis.process) if by_scope else ():
                 steps = by_scope.get(id(scope))

@@ -49,9 +49,10 @@ class DuplicateFlows(Pass):
 
 def _check_scope(scope: Scope, ctx: PassContext) -> None:
     first: dict[tuple[str, ...], Flow] = {}
+    here = {n.id for n in scope.nodes}
     gateways = {n.id: n.gateway_kind for n in scope.nodes if isinstance(n, Gateway)}
     for flow in scope.flows:
-        if not (flow.source and flow.target):
+        if flow.source not in here or flow.target not in here:
             continue  # OF101 reports it
         key = (flow.source, *branch_key(flow))
         other = first.setdefault(key, flow)

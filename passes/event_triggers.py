@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, EventDefinition, Model, Process, Scope, SubProcess
+from orgflow_ir.model.vendor_triggers import vendor_trigger
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -35,7 +36,8 @@ class ImpossibleTrigger(Rule):
 class MissingTrigger(Rule):
     """
     What it finds
-        An intermediate catch event or a boundary event without a trigger.
+        An intermediate catch event or a boundary event without a trigger, or any event with a
+        trigger that only the tool of one vendor has.
     Why it is wrong
         Its trigger is undefined (BPMN 2.0.2, 10.5.4): a run does not wait at it, and a boundary
         event never occurs.
@@ -123,7 +125,15 @@ class EventTriggers(Pass):
 
 def _check_event(event: Event, scope: Scope, process: Process, ctx: PassContext) -> None:
     if not event.definitions:
-        if event.position in ("catch", "boundary"):
+        if trigger := vendor_trigger(event):
+            ctx.emit(
+                MissingTrigger,
+                f"the trigger of {ctx.full_name(event)}, {trigger}, is not part of BPMN: orgflow "
+                "does not read it",
+                element=event,
+                help="use a trigger of BPMN: a message, a timer, a signal …",
+            )
+        elif event.position in ("catch", "boundary"):
             comes = "a run does not wait at it" if event.position == "catch" else "it never comes"
             ctx.emit(
                 MissingTrigger,

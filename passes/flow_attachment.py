@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.model import Event, Flow, Model, Opaque, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.diagram import PLANE, Edge, Shape
@@ -14,6 +15,28 @@ NEAR = 12.0
 slightly more than the 10 units of the grids and snap distances of modelling tools."""
 
 _Bounds = tuple[float, float, float, float]
+
+
+def loose_ends(scope: Scope, reached: frozenset[str]) -> frozenset[str]:
+    """The nodes of a scope at which a flow begins or ends whose other end is not in the scope
+    (OF101 or OF102), if such a flow affects a run. Consequences of the missing end, such as steps
+    without incoming flows, are not reported as well."""
+    here = {node.id for node in scope.nodes}
+    loose = [f for f in scope.flows if (f.source in here) != (f.target in here)]
+    if not any(affects_runs(flow, scope, reached) for flow in loose):
+        return frozenset()
+    return frozenset(end for f in loose for end in (f.source, f.target) if end in here)
+
+
+def affects_runs(flow: Flow, scope: Scope, reached: frozenset[str]) -> bool:
+    """Whether a flow with a missing end begins or ends at a step that runs reach, or leads to steps
+    that wait for it."""
+    if flow.source in reached or flow.target in reached:
+        return True
+    ahead: dict[str, list[str]] = {}
+    for other in scope.flows:
+        ahead.setdefault(other.source, []).append(other.target)
+    return bool(list_reachable((flow.target,), ahead) & reached)
 
 
 class Attachment(NamedTuple):

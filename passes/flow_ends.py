@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_attachment import Attachment, find_attachment
+from orgflow.passes.flow_attachment import Attachment, affects_runs, find_attachment
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.flow.nets.wiring import Wiring
@@ -192,7 +192,7 @@ def _report_dangling(
             ends.append(f"{word} nowhere")
     attached = find_attachment(flow, here, scope, model)
     gone = f", but there is no {join_listed(lost, last='and no')}" if lost else ""
-    matters = flow.source in reached or flow.target in reached
+    matters = affects_runs(flow, scope, reached)
     ctx.emit(
         DanglingFlow,
         f"{_name_flow(flow)} leads {' '.join(ends)}{gone}",

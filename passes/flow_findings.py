@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from orgflow.passes.flow_attachment import loose_ends
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Fix, Related
@@ -106,7 +107,7 @@ def list_findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -
         faults = [
             f
             for f in (*analysis.faults, *analysis.masked)
-            if f.kind == kind and not ctx.analysis(_is_malformed, f.scope)
+            if f.kind == kind and not ctx.analysis(is_malformed, f.scope)
         ]
         if not faults:
             continue
@@ -122,8 +123,12 @@ def list_findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -
                 yield fault
 
 
-def _is_malformed(scope: Scope) -> bool:
-    """Whether flows lead where none can (OF105): what follows from that is not told besides."""
+def is_malformed(scope: Scope) -> bool:
+    """Whether flows lead where none can (OF105) or nowhere (OF101, OF102): what follows from that
+    is not told besides."""
+    here = {node.id for node in scope.nodes}
+    if any((f.source in here) != (f.target in here) for f in scope.flows):
+        return bool(loose_ends(scope, Wiring(scope).live))
     events = {n.id for n in scope.nodes if isinstance(n, Event) and n.position == "boundary"}
     return bool(events) and any(f.target in events for f in scope.flows)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, assert_never
 
+from orgflow.passes.flow_attachment import loose_ends
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -57,6 +58,8 @@ def _check_scope(scope: Scope, ctx: PassContext) -> None:
     reached = ctx.analysis(Wiring, scope).live
     # Where nothing is last, the process goes round indefinitely, which OF202 says.
     last = [n.id for n in scope.nodes if n.id in reached and not graph.out[n.id] and _ends_run(n)]
+    loose = loose_ends(scope, reached)
+    last = [id for id in last if id not in loose]  # OF101 and OF102 report those that lead nowhere
     if not last:
         return
     namer = ctx.analysis(Namer, scope)

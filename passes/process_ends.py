@@ -7,6 +7,7 @@ from typing import ClassVar, assert_never
 
 from orgflow.passes.dead_ends import is_compensation_event
 from orgflow.passes.event_placement import cancels_nothing, never_begun, waits_in_vain
+from orgflow.passes.flow_attachment import loose_ends
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -24,13 +25,15 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.links import Links
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
 class EmptyProcess(Rule):
     """
     What it finds
-        A process without any step. It is an error if no process of the model has a step.
+        A process without any step. It is an error if no process of the model has a step, and a
+        target is to run it.
     Why it is wrong
         There is nothing to run.
     Example
@@ -48,7 +51,8 @@ class EmptyProcess(Rule):
 class NoProcess(Rule):
     """
     What it finds
-        A file without a process. It is a warning if the diagram shows one.
+        A file without a process, such as a choreography or a library of messages. It is an error
+        for a target that runs processes, and a warning if the diagram shows a process.
     Why it is wrong
         There is nothing to run: usually the file has only pools, or a choreography.
     Example
@@ -134,12 +138,15 @@ class ProcessEnds(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
+        # A library of messages or a choreography is valid, but no target can run it.
+        runs = ctx.target is not None and ctx.target.executes
         if not model.processes:
             ctx.emit(
                 NoProcess,
                 "the file has no process, so there is nothing to run",
                 loc=model.loc,
                 help="add the steps of at least one pool",
+                severity=None if runs else Severity.INFO,
             )
         empty = all(not p.nodes for p in model.processes)
         for process in model.processes:
@@ -150,7 +157,7 @@ class ProcessEnds(Pass):
                     element=process,
                     help="add its steps, or remove the process: a pool without a process stands "
                     "for another party",
-                    severity=Severity.ERROR if empty else None,
+                    severity=Severity.ERROR if empty and runs else None,
                 )
         for scope in ctx.scopes(model):
             if scope.nodes and not (isinstance(scope, SubProcess) and scope.flavour == "ad-hoc"):
@@ -166,11 +173,13 @@ def _check_scope(scope: Scope, ctx: PassContext) -> None:
     if not started and reached and (ended or isinstance(scope, Process)) and not never_begun(scope):
         first = [n for n in scope.nodes if n.id in reached and not graph.into[n.id]]
         _report_missing_start(scope, first, ended, ctx)
+    loose = loose_ends(scope, reached)
     for gateway in _loose_gateways(scope, graph, reached):
-        _report_loose_gateway(gateway, scope, ctx)
+        if gateway.id not in loose:
+            _report_loose_gateway(gateway, scope, ctx)
     dead = [n for n in scope.nodes if n.id not in reached and not _stands_apart(n, graph)]
-    if never_begun(scope):
-        return  # OF127 tells why
+    if never_begun(scope) or loose:
+        return  # OF127 tells why, or OF101
     for island in _list_islands(dead, graph):
         steps = _unexplained_steps(island, scope, graph)
         if steps:
@@ -227,6 +236,9 @@ def _unexplained_steps(
     if any(map(is_compensation_event, sources)):
         return []  # OF140 tells why
     entries = [n for n in island if not graph.into[n.id]]
+    lone = {event.id for event in Links(scope.nodes).lone()}
+    if any(n.id in lone for n in entries):
+        return []  # OF118 tells why
     if entries and all(map(_switched_off, entries)):
         return []  # somebody switched it off, and what follows with it
     return [n for n in island if not _switched_off(n)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import FlowPass, list_analyses
+from orgflow.passes.flow_findings import FlowPass, is_malformed, list_analyses
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model
@@ -41,6 +41,8 @@ class Undecided(FlowPass):
         """Report the findings and return the model unchanged."""
         for analysis in list_analyses(model, ctx, self.max_states):
             for scope, doubt in analysis.doubts:
+                if ctx.analysis(is_malformed, scope):
+                    continue
                 node = next((n for n in scope.nodes if n.id == doubt.element), scope)
                 ctx.emit(
                     UndecidedFlow,

@@ -112,8 +112,14 @@ def test_compile_from_standard_input(linear: Path) -> None:
     assert json.loads(ran.out)["nodes"]
 
 
-def test_standard_input_needs_from(invoke: Invoke) -> None:
-    assert "--from bpmn" in one_line(invoke("compile", "-", "--target", "n8n"))
+def test_standard_input_is_recognised_by_its_content(linear: Path) -> None:
+    text = linear.read_text("utf-8")
+    ran = orgflowc("compile", "-", "--target", "n8n", stdin=text)
+    assert ran.code == 0, ran.err
+    assert ran.out == orgflowc("compile", "-", "--target", "n8n", "--from", "bpmn", stdin=text).out
+    ran = orgflowc("compile", "-", "--target", "n8n", stdin="something else")
+    assert ran.code == 2
+    assert "--from bpmn" in ran.err
 
 
 def test_compile_into_a_file_and_a_folder(invoke: Invoke, linear: Path, tmp_path: Path) -> None:
@@ -640,7 +646,7 @@ POOLS = """<?xml version="1.0"?>
     <messageFlow id="m" sourceRef="order" targetRef="s2" />
   </collaboration>
   <process id="p1">
-    <startEvent id="s1" /><sendTask id="order" name="Order" /><endEvent id="e1" />
+    <startEvent id="s1" /><task id="order" name="Order" /><endEvent id="e1" />
     <sequenceFlow id="f1" sourceRef="s1" targetRef="order" />
     <sequenceFlow id="f2" sourceRef="order" targetRef="e1" />
   </process>

@@ -316,7 +316,8 @@ def test_lossless_ones_come_first_and_lossy_ones_only_where_allowed() -> None:
     model, found = legalised(people(), target)
     assert [(d.code, d.severity.value) for d in found] == [("OF402", "error")]
     assert found[0].message == (
-        "`Ask` (task.manual) can only be approximated on plain: the hands would be lost"
+        "`Ask` (task.manual) can only be approximated on plain: the hands would be lost, since no "
+        "people"
     )
     model, found = legalised(people(), target, lossy=True)
     assert [(d.code, d.severity.value) for d in found] == [("OF401", "info"), ("OF402", "warning")]

@@ -42,7 +42,10 @@ def said(err: str) -> str:
 
 def test_a_file_without_a_process_is_an_error(invoke: Invoke, outside: Path) -> None:
     file = str(outside / "bpmn" / "empty.bpmn")
-    for command in (("check",), ("compile", "--target", "n8n"), ("compile", "--target", "asl")):
+    checked = invoke("check", file)
+    assert checked.code == 0
+    assert "[no-process]" in checked.out + checked.err
+    for command in (("compile", "--target", "n8n"), ("compile", "--target", "asl")):
         ran = invoke(command[0], file, *command[1:])
         assert ran.code == 1
         printed = ran.out + ran.err

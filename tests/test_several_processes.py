@@ -50,7 +50,7 @@ def model(folder: Path, step: str) -> Path:
 
 @pytest.fixture
 def trade(tmp_path: Path) -> Path:
-    return model(tmp_path, '<sendTask id="ta" name="Send order"/>')
+    return model(tmp_path, '<task id="ta" name="Send order"/>')
 
 
 @pytest.fixture

@@ -190,18 +190,19 @@ def test_a_step_becomes_a_stop_and_a_placeholder_that_leads_on() -> None:
     assert "`Pack` (sub-process.ad-hoc)" in stop["parameters"]["errorMessage"]
 
 
-def test_a_run_stops_before_a_step_that_a_time_may_interrupt() -> None:
-    """The event would be missed: nothing after the step may be done as if it had not come."""
+def test_a_time_that_may_interrupt_a_step_is_omitted_and_named() -> None:
+    """The step runs; what the event leads to stays, unconnected."""
     late = (
         '<boundaryEvent id="late" name="Late" attachedToRef="n1"><timerEventDefinition>'
         '<timeDuration>P3D</timeDuration></timerEventDefinition></boundaryEvent><task id="sorry" '
         'name="Apologise"/><sequenceFlow id="l" sourceRef="late" targetRef="sorry"/>'
     )
     workflow, ctx = stubbed(line(START, CHECK, END, boundary=late), "n8n")
-    assert reached(workflow) == {"Came", "Stop: Check"}
-    assert after(workflow, "Check") == ["Done"]
+    assert reached(workflow) == {"Came", "Check", "Done"}
     assert after(workflow, "Late") == ["Apologise"]
-    assert found(ctx)[0].endswith("; a run stops before `Check`")
+    (message,) = found(ctx)
+    assert message.startswith("orgflow does not support `Late` (event.boundary.timer)")
+    assert message.endswith("; it is omitted, and `Check` continues as if it never occurred")
 
 
 def test_an_error_that_is_not_caught_fails_the_run_in_any_case() -> None:
@@ -214,28 +215,26 @@ def test_an_error_that_is_not_caught_fails_the_run_in_any_case() -> None:
     workflow, ctx = stubbed(line(START, by_hand, END, boundary=failed), "n8n")
     assert reached(workflow) == {"Came", "Check", "Done"}
     assert after(workflow, "Failed") == ["Apologise"]
-    assert found(ctx)[0].endswith("; an error in `Check` fails the run")
+    assert found(ctx)[0].endswith("; it is omitted, and an error in `Check` fails the run")
 
 
-def test_a_start_that_is_not_supported_becomes_one_by_hand_that_stops() -> None:
+def test_a_start_that_is_not_supported_becomes_a_manual_one() -> None:
     start = '<startEvent id="ID" name="Called"><conditionalEventDefinition/></startEvent>'
     workflow, ctx = stubbed(line(start, CHECK, END), "n8n")
     assert types(workflow)["Called"] == "manualTrigger"
-    assert after(workflow, "Called") == ["Stop: Called"]
-    assert after(workflow, "Check") == ["Done"]
-    assert found(ctx)[0].endswith("; the process is started manually and stops immediately")
+    assert after(workflow, "Called") == ["Check"]
+    assert found(ctx)[0].endswith("; the process is started manually")
 
 
-def test_an_event_sub_process_stops_the_process_at_its_start() -> None:
+def test_an_event_sub_process_is_omitted_and_named() -> None:
     handler = (
         '<subProcess id="h" name="Cancelled" triggeredByEvent="true"><startEvent id="hs">'
         '<messageEventDefinition/></startEvent><endEvent id="he"/>'
         '<sequenceFlow id="hf" sourceRef="hs" targetRef="he"/></subProcess>'
     )
     workflow, ctx = stubbed(line(START, CHECK, END, boundary=handler), "n8n")
-    assert reached(workflow) == {"Came", "Stop: Came"}
-    assert after(workflow, "Check") == ["Done"]
-    assert found(ctx)[0].endswith("; a run of `Order` stops at its start")
+    assert reached(workflow) == {"Came", "Check", "Done"}
+    assert found(ctx)[0].endswith("; it is omitted, and `Order` continues as if it never occurred")
 
 
 def test_a_join_waits_for_the_branch_of_a_stub() -> None:
@@ -266,11 +265,11 @@ def test_message_flows_between_processes_are_left_out() -> None:
     text = (
         f'{HEAD}<collaboration id="c"><participant id="pa" processRef="a"/>'
         '<participant id="pb" processRef="b"/>'
-        '<messageFlow id="m" name="order" sourceRef="send" targetRef="sb"/></collaboration>'
+        '<messageFlow id="m" name="order" sourceRef="send" targetRef="tb"/></collaboration>'
         '<process id="a" name="Buyer"><startEvent id="sa"/><sendTask id="send" name="Send"/>'
         '<sequenceFlow id="fa" sourceRef="sa" targetRef="send"/></process>'
         '<process id="b" name="Seller"><startEvent id="sb" name="Order came">'
-        '<messageEventDefinition/></startEvent><task id="tb" name="Pack"/>'
+        '<messageEventDefinition/></startEvent><receiveTask id="tb" name="Pack"/>'
         '<sequenceFlow id="fb" sourceRef="sb" targetRef="tb"/></process></definitions>'
     )
     model = BpmnFrontend().parse(SourceFile("two.bpmn", text.encode()), PassContext())

@@ -61,6 +61,9 @@ _UNDERSTOOD: dict[Engine, frozenset[Engine]] = {
 
 DIALECT = "dialect"
 """The attribute of orgflow's namespace by which a process states its engine."""
+LOOP_INPUT = f"@{{{ORGFLOW}}}loopDataInput"
+"""Key of the `extra` of a repetition marker: the data input of its activity that the file names as
+its list, instead of what is given to it. It is not written."""
 NO_DIALECT = "none"
 NO_BINDING = "none"
 """The `kind` of a binding that preserves a call without mappings in a file of an engine that

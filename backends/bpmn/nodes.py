@@ -10,6 +10,7 @@ from orgflow.backends.bpmn.format import (
     EVENTS,
     GATEWAYS,
     ITEM_END,
+    LOOP_INPUT,
     NO_BINDING,
     ORGFLOW,
     TASKS,
@@ -213,17 +214,32 @@ def _write_loop(
         attributes.append(("isSequential", "true" if loop.sequential else None))
         children += w.expression(tag, "loopCardinality", loop.cardinality, depth + 1)
         if loop.collection is not None:
-            children += _write_collection(w, loop.collection, tag, depth + 1, attributes)
+            children += _write_collection(w, node, loop, tag, depth + 1, attributes)
         if loop.item is not None and not find_kept(loop.extra, "inputDataItem"):
             named: Pairs = [("id", f"{w.id(node.id)}{ITEM_END}"), ("name", loop.item)]
             text = write_element(depth + 1, w.names.bpmn("inputDataItem"), named)
             children.append(ranked_child(tag, "inputDataItem", text))
         children += w.expression(tag, "completionCondition", loop.until, depth + 1)
-    return ranked_child(parent, tag, _write_value(w, tag, attributes, children, loop.extra, depth))
+    kept = tuple(pair for pair in loop.extra if pair[0] != LOOP_INPUT)
+    return ranked_child(parent, tag, _write_value(w, tag, attributes, children, kept, depth))
 
 
-def _write_collection(w: Writer, name: str, tag: str, depth: int, attributes: Pairs) -> list[Child]:
-    """`loopDataInputRef`; a collection that is nothing of the model stands in an attribute."""
+def _write_collection(
+    w: Writer,
+    node: Task | CallActivity | SubProcess,
+    loop: Loop,
+    tag: str,
+    depth: int,
+    attributes: Pairs,
+) -> list[Child]:
+    """`loopDataInputRef`: the data input of the activity that the file referred to, while the
+    collection is still given to it; a collection that is nothing of the model stands in an
+    attribute."""
+    name = loop.collection or ""
+    given = next((value for key, value in loop.extra if key == LOOP_INPUT), None)
+    flows = (flow for scope in w.model.scopes() for flow in scope.data_flows)
+    if given is not None and any(f.source == name and f.target == node.id for f in flows):
+        name = given
     local, value = w.pointer("loopDataInputRef", name)
     if local == "loopDataInputRef":
         return [w.leaf(tag, "loopDataInputRef", value or "", depth)]

@@ -7,8 +7,9 @@ from dataclasses import field
 from orgflow.backends.bpmn.format import COLLABORATION, child_rank
 from orgflow.frontends.bpmn.bpmn_reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.data import read_artifact
+from orgflow.frontends.bpmn.reading_rules import UnknownReference
 from orgflow.frontends.bpmn.xml.bpmn_names import ARTIFACTS, BPMN
-from orgflow.frontends.xml.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement, describe_element
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool
 from orgflow_ir.model.records import dataclass
@@ -82,11 +83,32 @@ def _read_pool(r: Reading, node: XmlElement, which: Extra) -> Pool:
     return Pool(process=process, **args)
 
 
+def _report_open_end(r: Reading, node: XmlElement, other: str, attribute: str) -> None:
+    """A message flow without one of its ends."""
+    there = r.ids.get(other)
+    named = node.attrs.get("name", "").strip()
+    label = f"the message flow `{named}`" if named else "a message flow"
+    end = describe_element(there) if there is not None else ""
+    if attribute == "targetRef":
+        text = f"{label}{f' from {end}' if end else ''} leads nowhere"
+    else:
+        text = f"{label}{f' to {end}' if end else ''} comes from nowhere"
+    r.report(
+        UnknownReference,
+        f"{text}: it has no `{attribute}`",
+        node,
+        help="connect it to a pool, a step or an event at both ends, or remove it",
+    )
+
+
 def _message_flow(r: Reading, node: XmlElement, which: Extra) -> MessageFlow:
     args = r.base(node, _MESSAGE_ATTRIBUTES, NOTHING)
     source, target = r.ref(node, "sourceRef") or "", r.ref(node, "targetRef") or ""
-    r.known(node, source, None, "node or pool")
-    r.known(node, target, None, "node or pool")
+    for end, other, attribute in ((source, target, "sourceRef"), (target, source, "targetRef")):
+        if end:
+            r.known(node, end, None, "node or pool")
+        else:
+            _report_open_end(r, node, other, attribute)
     message = r.ref(node, "messageRef")
     r.known(node, message, None, "message")
     args["extra"] += which

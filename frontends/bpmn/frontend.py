@@ -55,6 +55,10 @@ class BpmnFrontend(Frontend):
 
         return recognise.looks_like_bpmn(source.data)
 
+    def explains(self, source: SourceFile) -> bool:
+        """XML, and the formats of other modelling tools and of documents."""
+        return recognise.is_explained(source.data)
+
     def may_hold(self, data: bytes, process: str) -> bool:
         """See `ProcessReader`: the literal id occurs in the bytes, except in two-byte encodings."""
         return process.encode() in data or b"\0" in data[:1024]

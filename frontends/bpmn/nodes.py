@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.bpmn.format import ITEM_END, run_by
+from orgflow.backends.bpmn.format import ITEM_END, LOOP_INPUT, run_by
 from orgflow.frontends.bpmn.bindings import (
     read_binding,
     read_call_binding,
@@ -218,14 +218,17 @@ def _read_loop(r: Reading, node: XmlElement, activity: XmlElement) -> Loop:
     collection = [c for c in node.children if c.local == "loopDataInputRef" and c.ns == BPMN]
     items = [c for c in node.children if c.local == "inputDataItem" and c.ns == BPMN]
     item = items[0].attrs.get("name") or items[0].attrs.get("id") if items else None
+    named = r.resolve(collection[0].text) if collection else None
+    given = _given_to(r, activity, named) if collection else None
+    if named is not None and given != named:  # the writer writes what the file refers to
+        extra = (*extra, (LOOP_INPUT, named))
     if len(items) == 1 and _is_made_item(items[0]):
         extra = tuple(pair for pair in extra if pair[0] != items[0].tag)
     return Loop(
         kind="multi-instance",
         sequential=r.boolean(node, "isSequential", False),
         cardinality=cardinality,
-        collection=r.own(node).get("collection")
-        or (_given_to(r, activity, r.resolve(collection[0].text)) if collection else None),
+        collection=r.own(node).get("collection") or given,
         item=item,
         until=until,
         extra=extra + unread + unread_until,

@@ -8,6 +8,13 @@ import re
 from orgflow.frontends.bpmn.xml.bpmn_names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
+_ARCHIVED = (
+    (b"visio/document.xml", "a Visio drawing"),
+    (b"word/document.xml", "a Word document"),
+    (b"xl/workbook.xml", "an Excel workbook"),
+    (b"ppt/presentation.xml", "a PowerPoint presentation"),
+)
+"""Names of files in archives, and the kinds of documents that have them."""
 _MAGIC = (
     (b"PK\x03\x04", "a ZIP archive (an office document, a Visio drawing?)"),
     (b"%PDF", "a PDF document"),
@@ -26,6 +33,9 @@ _NAMESPACES = (
     ("schemas.xmlsoap.org/wsdl", "WSDL, a service description"),
     ("www.w3.org/ns/wsdl", "WSDL, a service description"),
     ("/wsbpel", "BPEL"),
+    ("schemas.microsoft.com/visio", "a Visio drawing"),
+    ("schemas.microsoft.com/office/visio", "a Visio drawing"),
+    ("schemas.microsoft.com/netfx", "a workflow of UiPath or Windows (XAML)"),
     ("business-process/", "BPEL"),
     ("www.w3.org/2001/xmlschema", "an XML schema"),
     ("jpdl", "jPDL"),
@@ -39,6 +49,7 @@ _ROOTS = {
     "Package": "XPDL",
     "mxfile": "a draw.io drawing",
     "mxGraphModel": "a draw.io drawing",
+    "VisioDocument": "a Visio drawing",
     "pnml": "PNML, a Petri net",
     "epml": "EPML, an event-driven process chain",
     "AML": "an ARIS export",
@@ -61,11 +72,20 @@ def looks_like_bpmn(data: bytes) -> bool:
     return BPMN in text or re.search(_DEFINITIONS, text) is not None
 
 
+def is_explained(data: bytes) -> bool:
+    """Whether bytes that are not recognised are XML, or in a format that `binary_kind` names."""
+    wide = data[:2] in _BOMS or data[:2] in (b"<\x00", b"\x00<")
+    if wide or data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<":
+        return True
+    return binary_kind(data) not in (None, "JSON")
+
+
 def binary_kind(data: bytes) -> str | None:
     """The format of bytes that are clearly not XML; `None` if they may be XML."""
     for magic, kind in _MAGIC:
         if data.startswith(magic):
-            return kind
+            inside = (of for name, of in _ARCHIVED if magic[:2] == b"PK" and name in data)
+            return next(inside, kind)
     head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:1] in (b"{", b"["):
         return _json_kind(data)
@@ -81,6 +101,10 @@ def _json_kind(data: bytes) -> str:
         return "JSON"
     first = value[0] if isinstance(value, list) and value else value
     if isinstance(first, dict):
+        if "stencilset" in first or ("stencil" in first and "childShapes" in first):
+            return "a diagram of Signavio or Oryx (JSON)"
+        if "StartAt" in first and "States" in first:
+            return "a state machine in Amazon States Language"
         if "nodes" in first and "connections" in first:
             return "JSON, an n8n workflow"
         if "sequenceFlows" in first:

@@ -1,4 +1,5 @@
-"""The POWL frontend: JSON, and Python code that builds POWL, which is never executed."""
+"""The POWL frontend: JSON, the text form of pm4py, and Python code that builds POWL, which is never
+executed."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from orgflow.backends.powl import format as powl_format
     from orgflow.backends.powl.format import Powl
     from orgflow.frontends.powl import build as powl_build
-    from orgflow.frontends.powl import code_interpreter, json_reader
+    from orgflow.frontends.powl import code_interpreter, json_reader, text_reader
 
     from orgflow_ir.model import json_source_map
 else:  # a frontend is loaded to recognise its files; the rest when it reads one
@@ -25,10 +26,12 @@ else:  # a frontend is loaded to recognise its files; the rest when it reads one
     powl_build = LazyModule("orgflow.frontends.powl.build")
     code_interpreter = LazyModule("orgflow.frontends.powl.code_interpreter")
     json_reader = LazyModule("orgflow.frontends.powl.json_reader")
+    text_reader = LazyModule("orgflow.frontends.powl.text_reader")
     json_source_map = LazyModule("orgflow_ir.model.json_source_map")
 
 # Compiled where a source may be POWL: `re` keeps what it compiled.
 _CALL = rb"\b(?:partial_order|StrictPartialOrder|OperatorPOWL|ModelGenerator)\s*\(|\.activity\s*\("
+_PRINTED = rb"\s*PO\s*=?\s*\(\s*nodes"
 _FENCE = r"(?s)\A\s*```[^\n]*\n(.*?)(?:\n```.*)?\Z"
 
 
@@ -38,15 +41,18 @@ class PowlFrontend(Frontend):
     name = "powl"
     suffixes = (".powl", ".powl.json", ".powl.py", ".json", ".py")
     rules = (InvalidPowl, UnusedPowl)
-    summary = "POWL, a partially ordered workflow model, as JSON or as Python code"
+    summary = "POWL, a partially ordered workflow model, as JSON, as Python code or as text"
 
     def sniff(self, source: SourceFile) -> bool:
-        """JSON with the key `powl`, code with calls that build POWL, or a matching file name."""
+        """JSON with the key `powl`, the text form of an order, code with calls that build POWL,
+        or a matching file name."""
         name = source.path.lower()
         if name.endswith((".powl", ".powl.json", ".powl.py")):
             return True
         if name.endswith(".py"):
             return re.search(_CALL, source.data) is not None
+        if re.match(_PRINTED, source.data) is not None:
+            return True
         head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
         return head == b"{" and b'"powl"' in source.data[:8192].replace(b"\x00", b"")
 
@@ -80,6 +86,10 @@ class PowlFrontend(Frontend):
             text = source.data.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise powl_format.PowlError("the file is not UTF-8") from None
+        if text_reader.is_text_form(text):
+            printed = text_reader.TextReader(source.path, text).read()
+            powl_format.check_size(printed)
+            return "", printed
         fenced = re.match(_FENCE, text)
         interpreter = code_interpreter.CodeInterpreter(
             source.path, fenced[1] if fenced is not None else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from orgflow.frontends.triples.mermaid import is_flowchart
 from orgflow.frontends.triples.triples_reading_rules import NotGraph, UnreadLine
 
 from orgflow_ir.lazy_modules import LazyModule
@@ -35,6 +36,8 @@ class TriplesFrontend(Frontend):
         """A matching file name, or text most of whose lines have an arrow."""
         if source.path.lower().endswith((".triples", ".graph")):
             return True
+        if is_flowchart(source.data):
+            return False
         head = source.data[:4096].decode("utf-8", "replace")
         lines = [line for line in head.splitlines() if line.strip()]
         arrows = sum(1 for line in lines if re.search(r"->|→|=>", line))

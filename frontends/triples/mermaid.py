@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from orgflow.frontends.triples.triples_reading_rules import NotGraph, UnreadLine
@@ -19,6 +20,14 @@ else:  # a frontend is loaded to recognise its files; the rest when it reads one
     mermaid_reader = LazyModule("orgflow.frontends.triples.mermaid_reader")
 
 
+_FLOWCHART = re.compile(rb"\s*(?:%%[^\n]*\n\s*)*(?:flowchart|graph)[ \t]+(?:TD|TB|BT|LR|RL)\b")
+
+
+def is_flowchart(data: bytes) -> bool:
+    """Whether a text begins as a Mermaid flowchart does."""
+    return _FLOWCHART.match(data) is not None
+
+
 class MermaidFrontend(Frontend):
     """Reads Mermaid flowcharts: rectangles are steps, rhombs decide (with `+` all branches, with
     `O` one or more), round nodes are starts and ends, subgraphs are lanes."""
@@ -27,6 +36,10 @@ class MermaidFrontend(Frontend):
     suffixes = (".mmd", ".mermaid")
     rules = (NotGraph, UnreadLine)
     summary = "a Mermaid flowchart"
+
+    def sniff(self, source: SourceFile) -> bool:
+        """A matching file name, or text that begins as a flowchart does."""
+        return source.suffix in self.suffixes or is_flowchart(source.data)
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` after OF074."""

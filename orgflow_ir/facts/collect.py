@@ -453,4 +453,4 @@ def _loop_words(loop: Loop) -> str:
         parts.append(f"at most {loop.maximum} times")
     if loop.until is not None:
         parts.append(f"until {one_line(loop.until.text)}")
-    return ", ".join(parts) or "while a condition holds"
+    return ", ".join(parts) or "without a stated condition"

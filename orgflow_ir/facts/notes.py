@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 from orgflow_ir.facts.collect import (
     DOCUMENTATION,
     KINDS,
+    MESSAGE,
     PERFORMER,
     Facts,
     collect,
     loop_statements,
 )
 from orgflow_ir.facts.extensions import extension_statements
+from orgflow_ir.flow.control_flow.deliveries import find_deliveries
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import (
@@ -62,13 +64,19 @@ _ByElement = Mapping[str, tuple[Statement, ...]]
 
 
 def keep(
-    model: Model, where: str, ctx: PassContext, *, lanes: bool = False, listeners: bool = False
+    model: Model,
+    where: str,
+    ctx: PassContext,
+    *,
+    lanes: bool = False,
+    listeners: bool = False,
+    messages: bool = False,
 ) -> Model:
     """The model with everything that its source states beside the flow at the end of the
     documentation of nodes and processes, the same value where there is nothing; `lanes` says that
     the target shows a lane nowhere else, `listeners` that steps do the work of listeners where they
-    can. Reports OF408 for each kind of fact, kept in `where`, and
-    OF404 for listeners that nothing executes.
+    can, `messages` that messages begin the processes that they start. Reports OF408 for each kind
+    of fact, kept in `where`, and OF404 for listeners that nothing executes.
     """
     source = ctx.source or model
     facts = ctx.analysis(collect, source)
@@ -93,6 +101,7 @@ def keep(
     for statements_by_element in (
         _acted_mappings(source, model),
         _listener_statements(source, facts, listeners, ctx),
+        _delivered_statements(model, facts) if messages else {},
     ):
         for id, about_it in statements_by_element.items():
             acted_on[id] = acted_on.get(id, frozenset()) | about_it
@@ -158,6 +167,21 @@ def _acted_repetitions(source: Model, model: Model) -> dict[str, frozenset[State
         for scope in source.scopes()
         for node in scope.nodes
         if (loop := getattr(node, "loop", None)) is not None and node.id not in left
+    }
+
+
+def _delivered_statements(model: Model, facts: Facts) -> dict[str, frozenset[Statement]]:
+    """What is stated about messages that begin processes of the model, by the element."""
+    ends = {
+        end
+        for sender, delivery in find_deliveries(model).items()
+        for end in (sender, delivery.start.id)
+    }
+    return {
+        id: frozenset(fact for fact in stated if fact.what == MESSAGE)
+        for by_element in facts.about.values()
+        for id, stated in by_element.items()
+        if id in ends
     }
 
 

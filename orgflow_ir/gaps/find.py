@@ -151,7 +151,7 @@ class _Finder:
                 binding = node.binding
                 if binding is not None and (binding.inputs or binding.outputs):
                     yield from self._mapping_gaps(node, scope)
-            if isinstance(node, (Task, SubProcess)) and node.loop is not None:
+            if isinstance(node, (Task, SubProcess, CallActivity)) and node.loop is not None:
                 yield from self._list_gaps(node, node.loop, scope)
             if node.id in chosen_by:
                 yield from self._decision_gaps(chosen_by[node.id], node, scope, graph)
@@ -213,7 +213,18 @@ class _Finder:
         return join_listed([*names, "the input of the run"], last="or")
 
     def _list_gaps(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:
-        if loop.kind != "multi-instance" or loop.cardinality is not None:
+        if loop.kind == "standard":
+            counted = loop.maximum is not None and not loop.test_before
+            if loop.condition is None and not counted:
+                when = "before" if loop.test_before else "after"
+                yield Gap(
+                    "repetition", gap_rules.OpenDecision, node, scope.id,
+                    f"no condition decides how often {self.names.name(node)} is repeated",
+                    "add a loop condition or a maximum to its marker", None,
+                    f"ask {when} each iteration whether there is another one",
+                )  # fmt: skip
+            return
+        if loop.cardinality is not None or isinstance(node, CallActivity):
             return
 
         list_text = repetition.list_of(loop)

@@ -28,6 +28,7 @@ class Defaults:
 
     def __init__(self) -> None:
         self._added: dict[tuple[str, str], tuple[str, str | None]] = {}
+        self._filled: set[tuple[str, str]] = set()
 
     def add(
         self, rules: Iterable[type[Rule]], element: str, words: str, help: str | None = None
@@ -37,8 +38,16 @@ class Defaults:
         for rule in rules:
             self._added[rule.code, element] = (words, help)
 
+    def fill(self, rules: Iterable[type[Rule]], element: str) -> None:
+        """Record that the target needs no answer to gaps of `rules` at `element`."""
+        self._filled.update((rule.code, element) for rule in rules)
+
     def complete(self, ctx: PassContext) -> None:
-        """Complete the diagnostics of gaps in `ctx`."""
+        """Complete the diagnostics of gaps in `ctx`, and remove those that are filled."""
+        if self._filled:
+            ctx.diagnostics = [
+                d for d in ctx.diagnostics if (d.code, d.element or "") not in self._filled
+            ]
         for index, finding in enumerate(ctx.diagnostics):
             added = self._added.get((finding.code, finding.element or ""))
             if added is not None:

@@ -27,6 +27,7 @@ from orgflow_ir.program.syntax import (
     Variable,
     kind_of,
     nodes,
+    variables,
 )
 
 _WRAPPED = re.compile(r"\s*[$#]\{(.*)\}\s*", re.DOTALL)
@@ -239,7 +240,27 @@ def read_condition(condition: Expression) -> Tree | None:
     if bare is None and language != "n8n" and _CODE.search(code.text):
         code.parse()  # says what is not supported
         raise ConditionError("it compares nothing")
+    if bare is None and language != "n8n" and _has_code_names(code):
+        raise ConditionError(
+            "it looks like code, but is not marked as code "
+            f"(`={code.text.strip()}` is FEEL, `${{…}}` is JUEL)"
+        )
     return bare
+
+
+_CODE_NAME = re.compile(r"[a-z][a-z0-9]*[A-Z]\w*|[A-Za-z]\w*_\w+|[A-Za-z]\w*(?:\.[A-Za-z_]\w*)+")
+"""A name that only code has: `stockOk`, `stock_ok`, `order.paid`."""
+
+
+def _has_code_names(code: Recognised) -> bool:
+    """Whether an unmarked text is an expression, each name of which only code has: `stockOk and
+    creditOk`, `not order.paid`. `checked and paid` is prose."""
+    try:
+        tree = code.parse()
+    except ConditionError:
+        return False
+    names = [".".join(map(str, path)) for path in variables(tree)]
+    return bool(names) and all(map(_CODE_NAME.fullmatch, names))
 
 
 def _as_flags(tree: Tree) -> Tree:

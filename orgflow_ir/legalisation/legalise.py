@@ -21,10 +21,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
+from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.lazy_modules import LazyModule
-from orgflow_ir.model import Element, MessageFlow, Model, SubProcess
+from orgflow_ir.model import Element, Event, MessageFlow, Model, SubProcess
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.index import ModelIndex
@@ -47,6 +48,7 @@ from orgflow_ir.targets.spec import (
     Illegal,
     Legal,
     LegalIf,
+    Reason,
     TargetSpec,
     executable_processes,
 )
@@ -112,15 +114,25 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = use.reason or because or verdict.reason
             rule = verdict.rule or IllegalConstruct
-            help = verdict.help
-            if isinstance(use.element, MessageFlow) and help:
-                help += f": {ctx.analysis(_process_names, model)}"
+            help = _describe_remedy(use, reason, verdict, model, ctx)
             uses.append(IllegalUse(use, reason, help, verdict.yet, rule))
         elif not verdict.test(use, model, ctx):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = because or f"it is supported only if {verdict.reason}"
-            uses.append(IllegalUse(use, reason, verdict.help, verdict.yet))
+            help = _describe_remedy(use, reason, verdict, model, ctx)
+            uses.append(IllegalUse(use, reason, help, verdict.yet))
     return uses
+
+
+def _describe_remedy(
+    use: ConstructUse, reason: str, verdict: Illegal | LegalIf, model: Model, ctx: PassContext
+) -> str:
+    """What to do about a use: for its reason, or else for its construct."""
+    if isinstance(reason, Reason) and reason.help:
+        return reason.help
+    if isinstance(use.element, MessageFlow) and verdict.help:
+        return f"{verdict.help}: {ctx.analysis(_process_names, model)}"
+    return verdict.help
 
 
 def _process_names(model: Model) -> str:
@@ -172,9 +184,14 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
     refused = tuple(_list_refusals(illegal, ctx))
     _report_rewritten(done, {element.id for element, *_ in refused}, ctx)
     _report_stubs(stubs, spec, ctx)
-    # Patterns that lose something were tried where that is allowed.
-    lossy = () if allow_lossy else tuple(p for p in spec.lowerings if p.loses is not None)
-    _report_refused(refused, lossy, model, spec, ctx)
+    if refused or stubs:
+        elements = [e for e, _ in refused] + [ctx.drawn(s.cut.use.element) for s in stubs]
+        _drop_repeated((element.id for element in elements), ctx)
+    refused = tuple(_without_content(refused, ctx))
+    approximated: Mapping[str, str] = {}
+    if refused and not allow_lossy and any(p.loses is not None for p in spec.lowerings):
+        approximated = _try_approximations(model, illegal, _Plan(spec, rank_patterns(spec), ctx))
+    _report_refused(_keep_causes(refused, ctx), approximated, spec, ctx)
     return model
 
 
@@ -455,7 +472,12 @@ def _stub_remaining(
             )
             for item in illegal
         ]
-        outcome = stubbing.cut_out(model, cuts, plan.ctx)
+        # What is due to other elements may become legal without these.
+        causes = _keep_causes(tuple(_list_refusals(illegal, plan.ctx)), plan.ctx)
+        first = {element.id for element, _ in causes}
+        outcome = stubbing.cut_out(
+            model, [c for c in cuts if plan.ctx.drawn(c.use.element).id in first], plan.ctx
+        ) or stubbing.cut_out(model, cuts, plan.ctx)
         if outcome is None:
             break
         rounds += 1
@@ -498,45 +520,138 @@ def _report_rewritten(done: Iterable[Rewritten], refused: set[str], ctx: PassCon
             continue
         lost = f"; lost: {pattern.loses}" if pattern.loses else ""
         ctx.emit(
-            LossyLowering if pattern.loses else LoweredConstruct,
+            pattern.reports or (LossyLowering if pattern.loses else LoweredConstruct),
             note + lost,
             element=use.element,
             severity=Severity.WARNING if pattern.loses else None,
         )
 
 
+def _without_content(refused: Sequence[_Refusal], ctx: PassContext) -> Iterator[_Refusal]:
+    """The refusals without those of elements inside a refused event sub-process or reachable only
+    through a refused boundary event: the event is their cause."""
+    uses = [item.use for _, item in refused]
+    handlers = {use.element.id for use in uses if isinstance(use.element, SubProcess)
+                and use.element.flavour == "event"}  # fmt: skip
+    borders = {use.element.id for use in uses if isinstance(use.element, Event)
+               and use.element.position == "boundary"}  # fmt: skip
+    for refusal in refused:
+        use = refusal.illegal.use
+        if use.scope is None or use.element.id in handlers | borders:
+            yield refusal
+            continue
+        graph = ctx.analysis(ControlFlow, use.scope)
+        kept = list_reachable(graph.sources, graph.successors, frozenset(borders))
+        if (use.scope.id not in handlers and use.element.id in kept) or not graph.entries:
+            yield refusal
+
+
+def _keep_causes(refused: Sequence[_Refusal], ctx: PassContext) -> list[_Refusal]:
+    """The refusals without those that are consequences of others, and one of those that have the
+    same reason about the same other elements."""
+    by_element = {element.id: (element, item) for element, item in refused}
+    causes = {
+        element.id: {
+            cause.id
+            for each in (item.reason.causes if isinstance(item.reason, Reason) else ())
+            if (cause := ctx.drawn(each)).id != element.id and cause.id in by_element
+        }
+        for element, item in refused
+    }
+    kept: list[_Refusal] = []
+    reported: set[tuple[str, ...]] = set()
+    for refusal in refused:
+        element, reason = refusal.element, refusal.illegal.reason
+        if any(not _comes_from(cause, element.id, causes) for cause in causes[element.id]):
+            continue
+        if isinstance(reason, Reason) and reason.causes:
+            key = (reason, *(cause.id for cause in reason.causes))
+            if key in reported:
+                continue
+            reported.add(key)
+        kept.append(refusal)
+    return kept or list(refused)
+
+
+def _comes_from(start: str, end: str, causes: Mapping[str, set[str]]) -> bool:
+    """Whether a refusal is, through others, a consequence of another one."""
+    seen, stack = {start}, [start]
+    while stack:
+        for cause in causes[stack.pop()]:
+            if cause == end:
+                return True
+            if cause not in seen:
+                seen.add(cause)
+                stack.append(cause)
+    return False
+
+
+def _try_approximations(model: Model, illegal: list[IllegalUse], plan: _Plan) -> Mapping[str, str]:
+    """What `--allow-lossy` would lose, by the ids of the source elements that it would make legal.
+
+    Raises nothing: a pattern that fails here is reported when it is used.
+    """
+    patterns = (*(p for p in plan.spec.lowerings if p.loses is None),
+                *(p for p in plan.spec.lowerings if p.loses is not None))  # fmt: skip
+    done: list[Rewritten] = []
+    try:
+        _, left = _rewrite_stage(model, illegal, patterns, plan, done)
+    except _Fault:
+        return {}
+    still = {plan.ctx.drawn(item.use.element).id for item in left}
+    losses: dict[str, str] = {}
+    for pattern, use, _ in done:
+        if pattern.loses is not None:
+            losses.setdefault(plan.ctx.drawn(use.element).id, pattern.loses)
+    if not losses:
+        return {}
+    every = join_listed(dict.fromkeys(losses.values()))
+    ids = dict.fromkeys(plan.ctx.drawn(item.use.element).id for item in illegal)
+    return {id: losses.get(id, every) for id in ids if id not in still}
+
+
+_REPEATED = ("OF120", "OF137")
+"""Codes of findings of the checks that the refusal of the same element repeats."""
+
+
+def _drop_repeated(ids: Iterable[str], ctx: PassContext) -> None:
+    """Remove what the checks found about refused elements, where the refusal says the same."""
+    refused = set(ids)
+    ctx.diagnostics = [
+        d for d in ctx.diagnostics if d.code not in _REPEATED or d.element not in refused
+    ]
+
+
 def _report_refused(
-    refused: Iterable[_Refusal],
-    lossy: Sequence[RewritePattern],
-    model: Model,
-    spec: TargetSpec,
-    ctx: PassContext,
+    refused: Iterable[_Refusal], approximated: Mapping[str, str], spec: TargetSpec, ctx: PassContext
 ) -> None:
-    for element, item in refused:
-        use, rule = item.use, item.rule
-        way = next((p for p in lossy if _would_rewrite(p, use, model, ctx)), None)
-        if way is not None:
+    """OF402 for what `--allow-lossy` makes legal, with the loss; the rule of the construct for the
+    rest. Message flows between processes that are refused for one reason are one finding."""
+    every, flows = list(refused), _group_messages(refused)
+    for element, item in every:
+        if isinstance(element, MessageFlow) and flows.get(element.id) is None:
+            continue  # the first of its kind names it
+        if (lost := approximated.get(element.id)) is not None:
             ctx.emit(
                 LossyLowering,
-                f"{ctx.name(element)} ({use.construct}) can only be approximated on {spec.name}: "
-                f"{way.loses} would be lost",
+                f"{ctx.name(element)} ({item.use.construct}) can only be approximated on "
+                f"{spec.name}: {lost} would be lost, since {item.reason}",
                 element=element,
                 help="--allow-lossy accepts it",
             )
             continue
+        others = flows.get(element.id, [])
         ctx.emit(
-            rule, _refusal_text(item, element, spec, ctx), element=element,
+            item.rule, _refusal_text(item, element, spec, ctx, len(others)), element=element,
             help=_help_text(item, element, spec, ctx),
+            related=[Related(message=ctx.name(e), element=e.id, loc=e.loc) for e in others],
         )  # fmt: skip
 
 
-def _would_rewrite(
-    pattern: RewritePattern, use: ConstructUse, model: Model, ctx: PassContext
-) -> bool:
-    """Whether a pattern applies to a use. One of a plugin is believed: it may fail."""
-    if not pattern.takes(use.construct):
-        return False
-    return not is_ours(pattern) or bool(rewrite_all(pattern, (use,), model, ctx)[1])
+def _group_messages(refused: Iterable[_Refusal]) -> dict[str, list[Element]]:
+    """The other message flows that are refused, by the id of the first one."""
+    flows = [element for element, _ in refused if isinstance(element, MessageFlow)]
+    return {flows[0].id: list(flows[1:])} if flows else {}
 
 
 def _is_rewritten(item: IllegalUse, element: Element) -> bool:
@@ -544,15 +659,30 @@ def _is_rewritten(item: IllegalUse, element: Element) -> bool:
     return isinstance(element, SubProcess) and not isinstance(item.use.element, SubProcess)
 
 
-def _refusal_text(item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext) -> str:
-    """Why a use is refused, as a message about the source element."""
+def _refusal_text(
+    item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext, others: int = 0
+) -> str:
+    """Why a use is refused, as a message about the source element, and that others are like it."""
     use = item.use
-    what = use.subject or f"{ctx.name(use.element)} ({use.construct})"
+    more = f" and {others} more" if others else ""
+    what = use.subject or f"{ctx.name(use.element)}{more} ({use.construct})"
     if not use.subject and _is_rewritten(item, element):
         what = f"what becomes of {ctx.full_name(element)} ({use.construct})"
     if item.yet:
         return f"orgflow does not support {what} on {spec.name} yet: {item.reason}"
     return f"{what} is not supported for {spec.name}: {item.reason}"
+
+
+def _stub_text(use: ConstructUse) -> str:
+    """What `unsupported=stub` makes of a use, after "compiles the rest"."""
+    element, scope = use.element, use.scope
+    handler = isinstance(scope, SubProcess) and scope.flavour == "event"
+    if isinstance(element, SubProcess) and element.flavour == "event":
+        return "without it"
+    if isinstance(element, Event) and element.position == "start" and not handler:
+        return "with a manual start"
+    omitted = isinstance(element, Event) and element.position in ("boundary", "start")
+    return "without it" if omitted or isinstance(element, MessageFlow) else "with a stop there"
 
 
 def _help_text(
@@ -564,9 +694,8 @@ def _help_text(
     if advice and _is_rewritten(item, element):
         advice = [f"move the steps of {ctx.name(element)} into the parent process, and {item.help}"]
     if spec.stubs:
-        left = isinstance(item.use.element, MessageFlow)
-        instead = "without it" if left else "with a stop there"
-        advice.append(f"--target '{spec.name}{{{UNSUPPORTED}={STUB}}}' compiles the rest {instead}")
+        option = f"--target '{spec.name}{{{UNSUPPORTED}={STUB}}}'"
+        advice.append(f"{option} compiles the rest {_stub_text(item.use)}")
     return "; or ".join(advice) or None
 
 

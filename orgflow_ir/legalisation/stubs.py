@@ -5,11 +5,10 @@ effect of ignoring it:
 
 - An activity, event or gateway that tokens reach becomes a stub; so does a sub-process with its
   content. A flow gets a stub in its middle.
-- A start event becomes a manual start followed by a stub.
-- An event that may occur while something else is active (a boundary event, an event sub-process)
-  would be missed, so a stub precedes its owner: the activity, or the process right after its start
-  events. There is no stub if missing the event does no harm, because failing work fails the run in
-  any case (an error) or because nothing on the target triggers it (compensation).
+- A start event becomes a manual start.
+- An event that may occur while something else is active (a boundary event, an event sub-process) is
+  omitted: its activity, or its scope, continues as if the event never occurred. Its stub has no
+  incoming flows, and what it leads to stays in the output, unconnected, as a part to implement.
 - A message flow between processes is omitted: the processes are not connected.
 - A stub that is still unsupported in its context loses its flows, and all elements that only they
   lead to.
@@ -37,6 +36,7 @@ from orgflow_ir.model.constructs import CONSTRUCTS, ConstructUse
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.rewriter import Rewriter
+from orgflow_ir.model.vendor_triggers import vendor_trigger, without_vendor_trigger
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.spec import STUB
 
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 ORIGIN = "unsupported-stub"
-
-_HARMLESS = frozenset({"error", "compensation", "none"})
-"""Triggers of events that may be missed if the target does not support them; see above."""
 
 
 class Cut(NamedTuple):
@@ -85,7 +82,6 @@ class _Round:
         self.rewriter: Rewriter = Rewriter(model, origin=ORIGIN)
         self.holders: dict[str, Scope] = {n.id: s for s in model.scopes() for n in s.nodes}
         self.messages: set[str] = set()
-        self.guarded: set[str] = set()
 
     def run(self, cuts: Iterable[Cut]) -> Iterator[Stub]:
         # what is attached goes with what it is attached to
@@ -108,6 +104,9 @@ class _Round:
         if self.messages:
             kept = tuple(f for f in model.message_flows if f.id not in self.messages)
             model = model.replace(message_flows=kept)
+            if (drawing := model.diagram) is not None:
+                edges = tuple(e for e in drawing.edges if e.element not in self.messages)
+                model = model.replace(diagram=drawing.replace(edges=edges))
         return model
 
     def _cut_element(self, element: Element, scope: Scope, cut: Cut) -> str | None:
@@ -127,7 +126,7 @@ class _Round:
                 return self._miss_handler(element, scope, cut)
             case Task() | CallActivity() | SubProcess() if element.for_compensation:
                 self._stub_node(element, scope, cut, cut_off=True)
-                return _missed_text("compensation", "")
+                return missed_text("compensation", "")
             case _ if element.id in self.holders:
                 nodes = {n.id: n for n in scope.nodes}
                 self._stub_node(nodes[element.id], scope, cut)
@@ -161,31 +160,18 @@ class _Round:
 
     def _miss_boundary(self, event: Event, scope: Scope, cut: Cut) -> str:
         self.rewriter.replace(scope.id, event.id, _build_stub(event, cut, cut_off=True))
-        if event.trigger in _HARMLESS:
-            return _missed_text(event.trigger, self.ctx.name(str(event.attached_to)))
-        host = next(n for n in scope.nodes if n.id == event.attached_to)
-        if host.id not in self.guarded:
-            self.guarded.add(host.id)
-            self._guard_node(host, scope, cut)
-        return f"a run stops before {self.ctx.name(host)}"
-
-    def _guard_node(self, node: Node, scope: Scope, cut: Cut) -> None:
-        """A stub that all flows to a node lead to."""
-        stub = self._extra_stub(node, scope, cut)
-        for flow in _flows_in(node, scope):
-            self.rewriter.redirect(scope.id, flow.id, target=stub.id)
-        before = self.rewriter.fresh_id(node.id, "before")
-        self.rewriter.connect(scope.id, stub.id, node.id, id=before)
+        return missed_text(event.trigger or "none", self.ctx.name(str(event.attached_to)))
 
     def _start_by_hand(self, event: Event, scope: Scope, cut: Cut) -> str | None:
+        if event.definitions or vendor_trigger(event):
+            plain = without_vendor_trigger(event).replace(definitions=())
+            self.rewriter.replace(scope.id, event.id, plain)
+            return "the process is started manually"
         known = {node.id for node in scope.nodes if isinstance(node, Opaque) and node.stops}
-        if not event.definitions and all(f.target in known for f in _flows_out(event, scope)):
+        if all(f.target in known for f in _flows_out(event, scope)):
             return None
         self._follow_node(event, scope, cut)
-        if not event.definitions:
-            return "a run stops right after it"
-        self.rewriter.replace(scope.id, event.id, event.replace(definitions=()))
-        return "the process is started manually and stops immediately"
+        return "a run stops right after it"
 
     def _follow_node(self, node: Node, scope: Scope, cut: Cut) -> None:
         """A stub that all flows out of a node come from."""
@@ -199,17 +185,7 @@ class _Round:
         self._stub_node(handler, scope, cut, cut_off=True)
         start = next((n for n in handler.nodes if isinstance(n, Event) and n.trigger), None)
         trigger = start.trigger if start is not None else "none"
-        if trigger in _HARMLESS:
-            return _missed_text(trigger, self.ctx.name(scope))
-        for node in _entry_nodes(scope):
-            if node.id in self.guarded or self.rewriter.touched(scope.id, node.id):
-                continue
-            self.guarded.add(node.id)
-            if isinstance(node, Event) and node.position == "start":
-                self._follow_node(node, scope, cut)
-            else:
-                self._guard_node(node, scope, cut)
-        return f"a run of {self.ctx.name(scope)} stops at its start"
+        return missed_text(trigger or "none", self.ctx.name(scope))
 
     def _shorten_flows(self, stub: Opaque, scope: Scope) -> str | None:
         out = _flows_out(stub, scope)
@@ -301,12 +277,13 @@ def _build_stub(node: Node, cut: Cut, *, cut_off: bool = False) -> Opaque:
     )
 
 
-def _missed_text(trigger: str, name: str) -> str:
+def missed_text(trigger: str, name: str) -> str:
+    """What a run does without an event: the end of a message about the event."""
     if trigger == "error":
-        return f"an error in {name} fails the run"
-    if trigger == "compensation":
-        return "nothing triggers it"
-    return "it never comes"
+        return f"it is omitted, and an error in {name} fails the run"
+    if trigger in ("compensation", "cancel"):
+        return "it is omitted, since nothing triggers it"
+    return f"it is omitted, and {name} continues as if it never occurred"
 
 
 def is_guard(stub: Opaque) -> bool:

@@ -38,6 +38,7 @@ from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.scope_mappings import has_mappings
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.spec import Reason
 from orgflow_ir.work.thrown_errors import throws_by_code
 
 if TYPE_CHECKING:
@@ -51,16 +52,19 @@ _WAITING_JOINS = ("parallel", "inclusive", "complex")
 def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why a sub-process cannot be dissolved, with the cheapest tests first."""
     if sub.loop is not None:
-        yield (
-            "it is repeated, and "
-            f"{find_obstacle(sub, scope, model, ctx) or 'it cannot become a loop'}"
+        obstacle = find_obstacle(sub, scope, model, ctx)
+        yield "it is repeated, and " + (
+            obstacle or "its parallel instances wait, but a loop runs one after the other"
         )
     if sub.for_compensation:
         yield "it compensates another activity"
     if has_mappings(sub):
         yield from of_mappings(sub, scope, model, ctx)
-    if any(map(_is_undoing, sub.nodes)):
-        yield "it contains compensation, which would have another effect in the parent process"
+    if undoing := [node for node in sub.nodes if _is_undoing(node)]:
+        yield Reason(
+            "it contains compensation, which would have another effect in the parent process",
+            *undoing,
+        )
     graph, outer = ctx.analysis(ControlFlow, sub), ctx.analysis(ControlFlow, scope)
     if sort_outgoing(outer.flows_out(sub.id)).chosen:
         yield "its outgoing flows depend on data"
@@ -68,7 +72,7 @@ def list_obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext
         yield "some of its outgoing flows depend on data and others do not"
     inner = next((n for n in sub.nodes if isinstance(n, SubProcess)), None)
     if inner is not None:
-        yield f"{ctx.name(inner)} in it stays its own process"
+        yield Reason(f"{ctx.name(inner)} in it stays its own process", inner)
     if len([n for n in sub.nodes if _is_start(n)]) > 1:
         yield "the model does not define at which of its start events it begins"
     beside = ctx.analysis(Concurrency, outer).beside(sub.id) if sub.nodes else ()
@@ -100,7 +104,7 @@ def _never_reached(inner: Scope, scope: Scope, model: Model, ctx: PassContext) -
         caught = [
             nesting.caught(below, thrown).by
             for below in here.scopes()
-            for _, thrown in _thrown_events(below)
+            for _, thrown in list_thrown(below)
             if nesting.matches(event.definitions[0], thrown)
         ]
         own = event.id if event.attached_to else _holder_of(event, here)
@@ -120,15 +124,15 @@ def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContex
     nesting = nesting_of(scope, model)
     for event in _attached_events(sub, scope):
         if len(event.definitions) != 1 or event.definitions[0].kind not in _THROWN:
-            yield f"{ctx.name(event)} may occur while something in it is active"
+            yield Reason(f"{ctx.name(event)} may occur while something in it is active", event)
         elif event.definitions[0].kind == "error":
-            thrown = any(nesting.matches(event.definitions[0], d) for _, d in _thrown_events(sub))
-            if not thrown or _failing_steps(event, sub, model, ctx):
+            thrown = any(nesting.matches(event.definitions[0], d) for _, d in list_thrown(sub))
+            if not thrown or failing_steps_of(event, sub, model, ctx):
                 yield from _why_not_from_steps(event, sub, model, ctx)
         else:
             calls = throwing_calls(event.definitions[0], sub, model)
             yield from _why_not_from_calls(event, calls, sub, ctx)
-            thrown = any(nesting.matches(event.definitions[0], d) for _, d in _thrown_events(sub))
+            thrown = any(nesting.matches(event.definitions[0], d) for _, d in list_thrown(sub))
             if not calls and not thrown:
                 yield f"nothing in it throws the event that {ctx.name(event)} catches"
 
@@ -160,13 +164,16 @@ def _why_not_from_steps(
     error boundary event of each step that may throw its error."""
     graph = ctx.analysis(ControlFlow, scope)
     concurrency = ctx.analysis(Concurrency, graph)
-    steps = _failing_steps(event, scope, model, ctx, handler)
+    steps = failing_steps_of(event, scope, model, ctx, handler)
     named = "it" if handler is not None else ctx.name(event)
     if not steps:
         yield f"{named} catches every error, and no step can fail"
     for step in steps:
         if step.id not in graph.nodes:
-            yield f"{ctx.name(step)}, whose errors {named} catches, stays in its own process"
+            holder = next(s for s in scope.scopes() if any(n is step for n in s.nodes))
+            yield Reason(
+                f"{ctx.name(step)}, whose errors {named} catches, stays in its own process", holder
+            )
             continue
         if step.loop is not None:
             yield f"{ctx.name(step)}, whose errors {named} catches, is repeated"
@@ -177,7 +184,7 @@ def _why_not_from_steps(
             yield f"{ctx.name(step)} may fail while {what} may be active"
 
 
-def _failing_steps(
+def failing_steps_of(
     event: Event, scope: Scope, model: Model, ctx: PassContext, handler: SubProcess | None = None
 ) -> list[Task | CallActivity]:
     """The steps of the source, and those of its listeners, whose errors an error event of a scope
@@ -387,7 +394,7 @@ def _attached_events(sub: SubProcess, scope: Scope) -> list[Event]:
     return [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == sub.id]
 
 
-def _thrown_events(sub: Scope) -> Iterator[tuple[Event, EventDefinition]]:
+def list_thrown(sub: Scope) -> Iterator[tuple[Event, EventDefinition]]:
     """Errors and escalations that events directly in a scope throw."""
     for node in sub.nodes:
         if isinstance(node, Event) and node.position in ("throw", "end"):
@@ -437,13 +444,13 @@ class Inlining:
         self.one_end = _one_end(self.graph, ctx.analysis(Concurrency, self.graph))
         self.caught = {
             event.id: catcher
-            for event, _ in _thrown_events(sub)
+            for event, _ in list_thrown(sub)
             if (catcher := _caught_by(event, sub, scope, rewriter.model)) is not None
         }
         self.exits = list(_exit_nodes(self.graph))
         nesting = nesting_of(scope, rewriter.model)
         self.from_steps: dict[str, Sequence[Task | CallActivity]] = {
-            event.id: _failing_steps(event, sub, rewriter.model, ctx)
+            event.id: failing_steps_of(event, sub, rewriter.model, ctx)
             if event.definitions[0].kind == "error"
             else throwing_calls(event.definitions[0], sub, rewriter.model)
             for event in _attached_events(sub, scope)
@@ -451,7 +458,7 @@ class Inlining:
         self.thrown = {
             event.id
             for event in _attached_events(sub, scope)
-            if any(nesting.matches(event.definitions[0], d) for _, d in _thrown_events(sub))
+            if any(nesting.matches(event.definitions[0], d) for _, d in list_thrown(sub))
         }
 
     def run(self) -> None:
@@ -626,8 +633,8 @@ def _handler_content_obstacles(handler: SubProcess, ctx: PassContext) -> Iterato
     """What an event sub-process contains that cannot stand in the scope around it."""
     inner = next((n for n in handler.nodes if isinstance(n, SubProcess)), None)
     if inner is not None:
-        yield f"{ctx.name(inner)} in it stays its own process"
-    if any(True for _ in _thrown_events(handler)):
+        yield Reason(f"{ctx.name(inner)} in it stays its own process", inner)
+    if any(True for _ in list_thrown(handler)):
         yield "it throws something itself"
     if any(map(_is_undoing, handler.nodes)):
         yield "it contains compensation"
@@ -667,7 +674,7 @@ def _thrown_to(handler: SubProcess, scope: Scope, nesting: Nesting) -> list[Even
     """The events directly in a scope whose error or escalation an event sub-process catches."""
     return [
         event
-        for event, thrown in _thrown_events(scope)
+        for event, thrown in list_thrown(scope)
         if len(event.definitions) == 1 and nesting.caught(scope, thrown).by == handler.id
     ]
 
@@ -680,7 +687,7 @@ def dissolve_handler(
     (start,) = (n for n in handler.nodes if isinstance(n, Event) and n.position == "start")
     model = rewriter.model
     error = start.definitions[0].kind == "error"
-    failing = _failing_steps(start, scope, model, ctx, handler) if error else []
+    failing = failing_steps_of(start, scope, model, ctx, handler) if error else []
     begin = rewriter.fresh_id(handler.id, "begin")
     gateway = Gateway(id=begin, name=handler.name, doc=handler.doc, gateway_kind="exclusive")
     rewriter.insert(scope.id, gateway)

@@ -166,7 +166,7 @@ class SignalOfOneInstance(RewritePattern):
     name = "signal-of-one-instance"
     consumes = (LASTING,)
     produces = _PRODUCES
-    loses = "that what other instances throw is caught, too"
+    loses = "signals that other instances throw"
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         del use

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+from orgflow_ir.flow.control_flow.compensation import map_handlers
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.token_game.moves import (
     Move,
@@ -34,6 +35,7 @@ from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.elements import Node
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.spec import Reason
 from orgflow_ir.work.repetition import NotRepeatable, read_repetition
 
 if TYPE_CHECKING:
@@ -48,21 +50,15 @@ compensation starts."""
 
 def handlers_in(scope: Scope, model: Model) -> Iterator[tuple[Activity, Activity]]:
     """The activities of a scope with the handlers that their boundary events name."""
+    if not any(map(_is_mark, scope.nodes)):
+        return
     nodes = {node.id: node for node in scope.nodes}
-    associated: dict[str, Activity] = {}
-    for artifact in (*scope.artifacts, *model.artifacts):
-        for owner, handler_id in (
-            (artifact.source, artifact.target),
-            (artifact.target, artifact.source),
-        ):
-            handler = nodes.get(handler_id or "")
-            if isinstance(handler, Activity) and handler.for_compensation and owner:
-                associated[owner] = handler
+    named = map_handlers(model)
     for node in scope.nodes:
-        if _is_mark(node) and isinstance(node, Event) and node.id in associated:
-            activity = nodes.get(node.attached_to or "")
-            if isinstance(activity, Activity):
-                yield activity, associated[node.id]
+        if _is_mark(node) and isinstance(node, Event) and node.id in named:
+            activity, handler = nodes.get(node.attached_to or ""), nodes[named[node.id]]
+            if isinstance(activity, Activity) and isinstance(handler, Activity):
+                yield activity, handler
 
 
 def undone_in(sub: SubProcess, model: Model) -> bool:
@@ -103,6 +99,11 @@ class Plan:
     activities: dict[str, Activity] = field(default_factory=dict)
     scope_of: dict[str, Scope] = field(default_factory=dict)
     obstacle: str = ""
+
+    def throwing_events(self) -> list[Event]:
+        """The events of the process that start handlers."""
+        nodes = (node for scope in self.process.scopes() for node in scope.nodes)
+        return [node for node in nodes if isinstance(node, Event) and _undoes_work(node)]
 
 
 class ProcessesTooLarge:
@@ -147,7 +148,10 @@ def _plan_process(process: Process, model: Model, ctx: PassContext) -> Plan:
         if process.id not in too_large and not _find_started(plan, model, ctx):
             too_large.add(process.id)
         if process.id in too_large:
-            plan.obstacle = "the process has too many states to determine which work it compensates"
+            plan.obstacle = Reason(
+                "the process has too many states to determine which work it compensates",
+                *plan.throwing_events(),
+            )
     if not plan.obstacle:
         plan.obstacle = next(_list_obstacles(plan, ctx), "")
     return plan
@@ -162,17 +166,21 @@ def _unusual_parts(plan: Plan, ctx: PassContext) -> Iterator[str]:
             if not isinstance(node, Event):
                 continue
             if node.position == "start" and any(d.kind == "compensation" for d in node.definitions):
-                yield f"{ctx.name(node)} begins an event sub-process for compensation"
+                yield Reason(
+                    f"{ctx.name(node)} begins an event sub-process for compensation", scope
+                )
             if not _undoes_work(node):
                 continue
             if len(node.definitions) > 1:
-                yield f"{ctx.name(node)} has several events to throw"
+                yield Reason(f"{ctx.name(node)} has several events to throw", node)
             if not graph.flows_in(node.id):
-                yield f"no flow leads to {ctx.name(node)}"
+                yield Reason(f"no flow leads to {ctx.name(node)}", node)
             refs = {d.ref for d in node.definitions if d.ref}
             reachable = {n.id for s in _scopes_around(scope, plan) for n in _nodes_inside(s)}
             if refs - reachable:
-                yield f"the work that {ctx.name(node)} compensates is not in its own scope"
+                yield Reason(
+                    f"the work that {ctx.name(node)} compensates is not in its own scope", node
+                )
 
 
 def _unusual_handlers(plan: Plan, ctx: PassContext) -> Iterator[str]:
@@ -181,14 +189,14 @@ def _unusual_handlers(plan: Plan, ctx: PassContext) -> Iterator[str]:
     for activity, (handler, scope) in plan.handlers.items():
         graph = ctx.analysis(ControlFlow, scope)
         if handler.id in users:
-            yield f"{ctx.name(handler)} undoes several activities"
+            yield Reason(f"{ctx.name(handler)} undoes several activities", handler)
         users[handler.id] = activity
         if graph.flows_in(handler.id) or graph.flows_out(handler.id):
-            yield f"flows lead to {ctx.name(handler)} or out of it"
+            yield Reason(f"flows lead to {ctx.name(handler)} or out of it", handler)
         if any(n.attached_to == handler.id for n in scope.nodes if isinstance(n, Event)):
-            yield f"{ctx.name(handler)} has boundary events"
+            yield Reason(f"{ctx.name(handler)} has boundary events", handler)
         if isinstance(handler, SubProcess) and any(map(_undoes_work, _nodes_inside(handler))):
-            yield f"{ctx.name(handler)} undoes something itself"
+            yield Reason(f"{ctx.name(handler)} undoes something itself", handler)
 
 
 def _nodes_inside(scope: Scope) -> Iterator[Node]:
@@ -234,9 +242,10 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
             if before != due:
                 differing = sorted(a for a in {*before, *due} if before.get(a) != due.get(a))
                 named = ctx.name(plan.activities[differing[0]])
-                plan.obstacle = (
+                plan.obstacle = Reason(
                     f"whether {named} is compensated at {ctx.name(move.node.element)} depends "
-                    "on the run"
+                    "on the run",
+                    move.node.element,
                 )
                 return True
         todo += game.states_after(state, possible)
@@ -248,9 +257,10 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
         due = handlers_by_event[event]
         for activity, times in due.items():
             if times > 1:
-                plan.obstacle = (
+                plan.obstacle = Reason(
                     f"{ctx.name(plan.activities[activity])} may have to be compensated several "
-                    "times"
+                    "times",
+                    plan.handlers[activity][0],
                 )
         plan.started[event] = tuple(sorted(due, key=lambda a: -order[a]))
     return True
@@ -304,7 +314,7 @@ def _list_obstacles(plan: Plan, ctx: PassContext) -> Iterator[str]:
             handler = plan.handlers[activity][0]
             if handler.id in starters:
                 named = join_listed([ctx.name(events[e]) for e in (starters[handler.id], event)])
-                yield f"{named} start {ctx.name(handler)}, each in a different way"
+                yield Reason(f"{named} start {ctx.name(handler)}, each in a different way", handler)
             starters[handler.id] = event
             yield from _repetition_obstacles(plan, activity, scope, ctx)
         if any(d.kind == "cancel" for d in events[event].definitions):
@@ -324,8 +334,9 @@ def _repetition_obstacles(
     assert repeated.loop is not None
     handler = plan.handlers[activity][0]
     if more or handler.loop is not None or _reversed_loop(repeated.loop, scope) is None:
-        yield (
-            f"the number of times that {ctx.name(done)} was done is unknown when it is compensated"
+        yield Reason(
+            f"the number of times that {ctx.name(done)} was done is unknown when it is compensated",
+            handler,
         )
 
 
@@ -363,20 +374,22 @@ def _cancellation_obstacles(
 ) -> Iterator[str]:
     """What keeps a transaction from being left by an error in the place of its cancellation."""
     if not isinstance(scope, SubProcess):
-        yield f"{ctx.name(event)} is in no transaction"
+        yield Reason(f"{ctx.name(event)} is in no transaction", event)
         return
     if scope.loop is not None:
-        yield f"{ctx.name(scope)} is repeated, and may be cancelled in one of its iterations"
+        yield Reason(
+            f"{ctx.name(scope)} is repeated, and may be cancelled in one of its iterations", scope
+        )
     if len(_cancel_events(scope, plan)) != 1:
-        yield f"{ctx.name(scope)} is not left by exactly one cancel event"
+        yield Reason(f"{ctx.name(scope)} is not left by exactly one cancel event", event)
     others = (n for n in _nodes_inside(scope) if isinstance(n, Event) and n.position != "boundary")
     for other in others:
         if any(d.kind == "error" for d in other.definitions):
-            yield f"{ctx.name(other)} throws an error in work that may be cancelled"
+            yield Reason(f"{ctx.name(other)} throws an error in work that may be cancelled", event)
     beside = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope)).beside(event.id)
     running = [n for n in scope.nodes if n.id in beside]
     if running:
-        yield f"{ctx.name(event)} ends {ctx.name(running[0])}, which may be active"
+        yield Reason(f"{ctx.name(event)} ends {ctx.name(running[0])}, which may be active", event)
 
 
 def _cancel_events(scope: SubProcess, plan: Plan) -> list[Event]:
@@ -400,9 +413,9 @@ class Undoing:
         self.plan, self.rewriter, self.ctx = plan, rewriter, ctx
         self.use = use
 
-    def run(self) -> str:
-        """Makes the edits; returns the note that describes them."""
-        plan = self.plan
+    def run(self) -> str | None:
+        """Makes the edits; returns the note that describes them, `None` if nothing changes."""
+        plan, before = self.plan, self.rewriter.count
         # 1. The handlers that an event starts become steps before what follows the event.
         undone = [a for activities in plan.started.values() for a in activities]
         for scope in plan.process.scopes():
@@ -415,7 +428,8 @@ class Undoing:
         for activity, (handler, scope) in plan.handlers.items():
             if activity not in undone:
                 self.rewriter.remove(scope.id, handler.id)
-        return self._rewrite_note(undone, self._remove_unnamed())
+        steps = self._remove_unnamed()
+        return self._rewrite_note(undone, steps) if self.rewriter.count != before else None
 
     def _remove_unnamed(self) -> list[str]:
         """Removes the activities that are marked as handlers and that no event names. One with

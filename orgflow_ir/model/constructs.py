@@ -142,8 +142,10 @@ def plain_constructs(model: Model) -> Iterator[ConstructUse]:
     boxes = {p.id for p in model.pools if p.process not in filled}
     for pool in model.pools:
         yield ConstructUse("pool.black-box" if pool.id in boxes else "pool", pool)
+    known = {*nodes, *(pool.id for pool in model.pools)} if model.message_flows else nodes
     for message in model.message_flows:
-        outside = message.source in boxes or message.target in boxes
+        ends = (message.source, message.target)
+        outside = any(end in boxes or end not in known for end in ends)
         yield ConstructUse("flow.message.black-box" if outside else "flow.message", message)
     for artifact in model.artifacts:
         yield ConstructUse("artifact", artifact)

@@ -209,7 +209,7 @@ class ElementNames:
         """The name of an element, given itself or its id; an unknown id in backticks."""
         element = (self.nodes.get(of) or self._others.get(of)) if isinstance(of, str) else of
         if element is None:
-            return f"`{of}`"
+            return f"`{of}`" if isinstance(of, str) and of.strip() else "nothing"
         if isinstance(element, _FLOWS):
             return self._name_flow(element)
         if one_line(element.name):
@@ -251,10 +251,17 @@ class ElementNames:
 
     def _name_flow(self, flow: Flow | MessageFlow) -> str:
         what = kind_words(flow)
-        ends = f"from {self.name(flow.source)} to {self.name(flow.target)}"
+        ends = f"from {self._name_end(flow.source)} to {self._name_end(flow.target)}"
         if one_line(flow.name):
-            return f"the {what} `{flow.label}` from {self.name(flow.source)}"
+            return f"the {what} `{flow.label}` from {self._name_end(flow.source)}"
         return f"the {what} {ends}"
+
+    def _name_end(self, end: str) -> str:
+        """Where a flow begins or ends; a flow is no end, even of the same id."""
+        there = self.nodes.get(end) or self._others.get(end)
+        if there is None or isinstance(there, _FLOWS):
+            return f"`{end}`" if end.strip() else "nowhere"
+        return self.name(there)
 
     def _name_unlabelled(self, node: Node) -> str:
         if node.id not in self._unlabelled:
@@ -290,7 +297,11 @@ class ElementNames:
         how far from that it is."""
         what = kind_words(node)
         if isinstance(node, Event) and node.attached_to is not None:
-            return f"the {what} on {self.name(node.attached_to)}", 0
+            host = self.nodes.get(node.attached_to)
+            itself = host is None and node.attached_to in self._others  # a flow, and so its end
+            itself = itself or (isinstance(host, Event) and not one_line(host.name))
+            if not itself:
+                return f"the {what} on {self.name(node.attached_to)}", 0
         joins = len(self.before.get(node.id, ())) > 1
         around = (("after", self.before), ("before", self.after))
         scope = self._scope_of[node.id]

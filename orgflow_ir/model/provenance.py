@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from orgflow_ir.model.elements import Element, Model, Process
+from orgflow_ir.model.elements import Element, Model, Scope
 
 
 def source_ids(element: Element) -> tuple[str, ...]:
@@ -23,8 +23,8 @@ def joint_source_ids(elements: Iterable[Element]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(id for element in elements for id in source_ids(element)))
 
 
-def all_scoped(process: Process) -> Iterator[Element]:
-    """Everything inside a process that has an id."""
+def all_scoped(process: Scope) -> Iterator[Element]:
+    """Everything inside a process or sub-process that has an id."""
     for scope in process.scopes():
         yield from (*scope.nodes, *scope.flows, *scope.lanes)
         yield from (*scope.data_objects, *scope.data_flows, *scope.artifacts)

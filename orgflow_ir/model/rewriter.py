@@ -28,7 +28,7 @@ from orgflow_ir.model.elements import (
     Task,
 )
 from orgflow_ir.model.evidence import Evidence, joint_evidence
-from orgflow_ir.model.provenance import all_elements, joint_source_ids
+from orgflow_ir.model.provenance import all_elements, all_scoped, joint_source_ids
 
 T = TypeVar("T", bound=Element)
 S = TypeVar("S", Process, SubProcess)
@@ -190,6 +190,8 @@ class Rewriter:
         if isinstance(old, SubProcess):
             self._forget_tables(old)
         self._record_edit(scope, id, self._put_element(scope, element, (old, *of)))
+        if isinstance(old, SubProcess) and not isinstance(element, SubProcess):
+            self._lose_content(old)
 
     def remove(self, scope: str, id: str) -> None:
         """Remove a node or a flow. Raises `EditError` if it does not exist."""
@@ -200,8 +202,7 @@ class Rewriter:
             del self._node_table(scope)[id]
             if isinstance(node, SubProcess):
                 self._forget_tables(node)
-                inside = {e.id for s in node.scopes() for e in (*s.nodes, *s.flows)}
-                self._gone |= inside.difference(self._present_ids())  # what is moved stays
+                self._lose_content(node)
         self._gone.add(id)
         self._record_edit(scope, id, None)
 
@@ -219,6 +220,7 @@ class Rewriter:
         ids = [*table]
         after = {last: table[last] for last in ids[ids.index(id) + 1 :]}
         self.remove(scope, id)
+        self._gone.difference_update(element.id for element in all_scoped(sub))
         for last in after:
             del table[last]
         for node in sub.nodes:
@@ -369,6 +371,11 @@ class Rewriter:
         for scope in (*self._nodes, *self._flows):
             yield from self._nodes.get(scope, ())
             yield from self._flows.get(scope, ())
+
+    def _lose_content(self, node: SubProcess) -> None:
+        """Everything in a sub-process is gone with it, but what was moved."""
+        inside = {element.id for element in all_scoped(node)}
+        self._gone |= inside.difference(self._present_ids())
 
     def _forget_tables(self, node: SubProcess) -> None:
         """Drop the tables of a sub-process that is removed or replaced, and of those in it."""
@@ -562,6 +569,7 @@ class Rewriter:
         for link in links:
             source, target = (end and self._current_id(end) for end in (link.source, link.target))
             if source in self._gone or target in self._gone:
+                self._gone.add(link.id)
                 continue
             same = (source, target) == (link.source, link.target)
             links_left.append(link if same else link.replace(source=source, target=target))

@@ -14,5 +14,9 @@ class RunTarget(Protocol):
         """The name of the target."""
 
     @property
+    def executes(self) -> bool:
+        """Whether the target runs processes."""
+
+    @property
     def consequences(self) -> Mapping[str, str]:
         """The effect of findings on this target, by their codes."""

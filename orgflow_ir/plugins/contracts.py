@@ -54,6 +54,11 @@ class Frontend(ABC):
         `HEAD_BYTES` here; `parse` can read them again."""
         return source.suffix in self.suffixes
 
+    def explains(self, source: Any) -> bool:
+        """Whether `parse` reports which format a file is in that no frontend recognises."""
+        del source
+        return False
+
     def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:
         """The file with a fix applied and all other bytes unchanged; `model` is the model read from
         it. Raises `FixError` if the format or the fix does not permit it."""

@@ -13,6 +13,7 @@ from orgflow_ir.targets.spec import (
     Legal,
     LegalIf,
     Legality,
+    Reason,
     TargetSpec,
     executable_processes,
     support_level,
@@ -27,7 +28,8 @@ from orgflow_ir.targets.target_rules import (
 __all__ = [
     "TARGET_RULES", "AddedLowering", "Artifact", "Derivation", "Emitted", "Illegal",
     "IllegalConstruct", "Legal", "LegalIf", "Legality", "LossyLowering", "LoweredConstruct",
-    "Part", "RewritePattern", "SourceMap", "TargetSpec", "executable_processes", "support_level",
+    "Part", "Reason", "RewritePattern", "SourceMap", "TargetSpec", "executable_processes",
+    "support_level",
 ]  # fmt: skip
 
 

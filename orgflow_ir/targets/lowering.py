@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from orgflow_ir.diagnostics import Rule
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import ConstructUse
@@ -34,6 +35,9 @@ class RewritePattern(ABC):
             Patterns of one target must not produce what they consume, even in several steps,
             because legalisation would not terminate.
         loses: the information that is lost; empty if the result behaves like the source.
+        reports: the rule under which its notes are reported, at the severity of the rule; by
+            default, OF401, or OF402 as a warning if it loses something. A pattern with its
+            own rule only omits elements that never happen, so the construct counts as unsupported.
 
     Example:
         class EscalationToTask(RewritePattern):
@@ -53,6 +57,7 @@ class RewritePattern(ABC):
     consumes: ClassVar[tuple[str, ...]]
     produces: ClassVar[tuple[str, ...]] = ()
     loses: ClassVar[str | None] = None
+    reports: ClassVar[type[Rule] | None] = None
 
     @abstractmethod
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:

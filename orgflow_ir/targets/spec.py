@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from orgflow_ir.model import Model, Process
+from orgflow_ir.model import Element, Model, Process
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.context import PassContext
@@ -14,6 +14,22 @@ from orgflow_ir.targets.lowering import RewritePattern
 
 if TYPE_CHECKING:
     from orgflow_ir.diagnostics import Rule
+
+
+class Reason(str):
+    """Why a construct is not supported, as a text, with the elements that this is due to: where one
+    of these is refused itself, the refusal of the construct is its consequence and not reported.
+    `help` is the remedy for this reason, in place of that for the construct."""
+
+    __slots__ = ("causes", "help")
+    causes: tuple[Element, ...]
+    help: str
+
+    def __new__(cls, text: str, *causes: Element, help: str = "") -> Reason:
+        """A text, its causes and the remedy."""
+        reason = super().__new__(cls, text)
+        reason.causes, reason.help = causes, help
+        return reason
 
 
 class Legal(NamedTuple):
@@ -120,7 +136,8 @@ def support_level(spec: TargetSpec, construct: str) -> str:
     lowerings = [
         low
         for low in spec.lowerings
-        if any(construct == c or construct.startswith(c + ".") for c in low.consumes)
+        if low.reports is None
+        and any(construct == c or construct.startswith(c + ".") for c in low.consumes)
     ]
     if any(low.loses is None for low in lowerings):
         return "lowered"

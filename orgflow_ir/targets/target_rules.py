@@ -1,4 +1,4 @@
-"""Rules of every target for rewritten and unsupported constructs (OF401 to OF407)."""
+"""Rules of every target for rewritten and unsupported constructs (OF401 to OF409)."""
 
 from __future__ import annotations
 
@@ -127,10 +127,11 @@ class UnsupportedStub(Rule):
     """
     What it finds
         An element that the target does not support and that was replaced with a stop
-        (`unsupported=stub`).
+        (`unsupported=stub`). An event on the border of a step and an event sub-process are omitted,
+        and a start is replaced with a manual one.
     Why it is wrong
-        The rest was compiled, but a run that reaches the stop fails: the element still has to be
-        implemented in the target.
+        The rest was compiled, but a run that reaches the stop fails, and does not wait for an
+        omitted event: the element still has to be implemented in the target.
     Example
         An ad-hoc sub-process, compiled with `--target n8n{unsupported=stub}`: a Stop and Error node
         and a placeholder that leads to the next step.
@@ -165,6 +166,28 @@ class KeptAsNote(Rule):
     category = Category.TARGET
 
 
+class NeverOccurs(Rule):
+    """
+    What it finds
+        An event that no run can trigger, on a target that does not support it: an error, escalation
+        or cancellation that nothing throws, an event sub-process for the compensation of a scope
+        that nothing compensates, or an event that no flow from a start event leads to.
+    Why it is wrong
+        The event and the steps that only it leads to are omitted. The rest means the same without
+        them, but the model suggests that they can happen.
+    Example
+        A boundary event on the sub-process `Pay` catches the error `NoMoney`, and the only error
+        end event in `Pay` throws `CardLost`.
+    Instead
+        Throw the event in the activity, correct its code, or remove it.
+    """
+
+    code = "OF409"
+    name = "never-occurs"
+    severity = Severity.WARNING
+    category = Category.TARGET
+
+
 TARGET_RULES: tuple[type[Rule], ...] = (
     LoweredConstruct,
     LossyLowering,
@@ -174,4 +197,5 @@ TARGET_RULES: tuple[type[Rule], ...] = (
     UnsupportedCondition,
     UnsupportedStub,
     KeptAsNote,
+    NeverOccurs,
 )

@@ -172,7 +172,7 @@ REFUSED: Mapping[str, tuple[Model, str]] = {
                 ),
             ),
         ),
-        "begins an event sub-process for compensation",
+        "as a whole is compensated",
     ),
     "what another scope did": (
         process("start s; throw t compensation=a; task d; end e", "s p, p t, t d, d e",

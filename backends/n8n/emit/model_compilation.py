@@ -33,7 +33,8 @@ from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     """Each process with executable content, compiled but not checked."""
     digest = model_hash(model)
-    legal, model = model, keep(model, "the notes of the workflow", ctx, listeners=True)
+    where = "the notes of the workflow"
+    legal, model = model, keep(model, where, ctx, listeners=True, messages=True)
     share_concurrency(model, legal, ctx)
     planned = []
     for process in executable_processes(model):

@@ -131,7 +131,8 @@ def _print_return_thrown(
 
 def _print_call(action: actions.Call, node: PlanNode, printer: PlanPrinter) -> Printed:
     execute_workflow = _node_type("execute_workflow")
-    return Printed(execute_workflow.NODE.name, execute_workflow.call_parameters(action.workflow))
+    parameters = execute_workflow.call_parameters(action.workflow, waits=action.waits)
+    return Printed(execute_workflow.NODE.name, parameters)
 
 
 # -- waits -----------------------------------------------------------------------------------------

@@ -424,6 +424,6 @@ def _settings_of(plan: ScopePlan) -> Settings:
 
         settings["errorWorkflow"] = failure_scope(scope.model).workflow_id
     if options.get(CALLERS) == "model":
-        called = scope.started_by_call or scope.on_error
+        called = scope.started_by_call or scope.begun_by_message or scope.on_error
         settings["callerPolicy"] = "workflowsFromSameOwner" if called else "none"
     return settings

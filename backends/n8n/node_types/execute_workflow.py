@@ -16,14 +16,15 @@ from orgflow.backends.n8n.node_types.node_type import (
 )
 
 
-def call_parameters(workflow: str) -> dict[str, Any]:
-    """Parameters of a node that calls a workflow once with all items and waits for its end."""
+def call_parameters(workflow: str, *, waits: bool = True) -> dict[str, Any]:
+    """Parameters of a node that calls a workflow once with all items, and waits for its end or
+    passes its items on at once."""
     return {
         "source": "database",
         "workflowId": {"__rl": True, "mode": "id", "value": workflow},
         "workflowInputs": {"mappingMode": "defineBelow", "value": {}},
         "mode": "once",
-        "options": {"waitForSubWorkflow": True},
+        "options": {"waitForSubWorkflow": waits},
     }
 
 

@@ -21,8 +21,13 @@ from orgflow_ir.model.timer_values import (
     Unread,
     last_day,
 )
+from orgflow_ir.targets.spec import Reason
 
 _SCHEDULE_UNITS = ((3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60))
+_KEPT = (
+    "repeat every 1, 2, 3, 4, 6, 8 or 12 hours, after minutes or seconds that divide 60, or after "
+    "1 to 31 days"
+)
 _MOST_DAYS = 31
 """Maximum number of days between two runs in n8n."""
 _FIELDS = ("seconds", "minutes", "hours", "days", "weeks", "months")
@@ -80,8 +85,12 @@ def why_not(time: Time) -> str:
             return "its interval is negative"
         case Cycle(repetitions=count) if count is not None and count >= 0:
             return "a Schedule Trigger repeats indefinitely"
-        case Cycle(start=None, end=None, delay=None):
-            return "n8n's scheduler cannot keep this interval exactly"
+        case Cycle(start=None, end=None, delay=None, interval=interval):
+            seconds = interval.exact_seconds
+            text = "n8n's scheduler cannot keep this interval exactly"
+            if seconds is not None and seconds % 3600 == 0 and seconds < 86400:
+                text = "not every version of n8n keeps this interval exactly"
+            return Reason(text, help=_KEPT)
         case Cycle():
             return "a Schedule Trigger has no first or last time"
         case _:

@@ -175,11 +175,12 @@ class SendMessage(NamedTuple):
 
 
 class Call(NamedTuple):
-    """Calls a workflow and waits for its end; `named` is the work that its name stands for, if the
-    model only names it."""
+    """Calls a workflow, and waits for its end unless the call is a message; `named` is the work
+    that its name stands for, if the model only names it."""
 
     workflow: str
     named: NamedWork | None = None
+    waits: bool = True
 
 
 # -- waits -----------------------------------------------------------------------------------------

@@ -5,14 +5,16 @@ from __future__ import annotations
 from orgflow.backends.n8n.plan import notes
 from orgflow.backends.n8n.plan.actions import Call, HandOver, TakeBack
 from orgflow.backends.n8n.plan.emission_rules import UnstatedCallData
-from orgflow.backends.n8n.plan.graph import Port
+from orgflow.backends.n8n.plan.events import event_label
+from orgflow.backends.n8n.plan.graph import HelperKey, Port
 from orgflow.backends.n8n.plan.named_calls import call_named_work
 from orgflow.backends.n8n.plan.prepared_work import add_conclusion, add_preparation
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.scopes import WorkflowScope
 
 from orgflow_ir.flow.control_flow.calls import hands_computed, states_data, takes_computed
-from orgflow_ir.model import CallActivity, SubProcess, Task
+from orgflow_ir.gaps.gap_rules import OpenMessage, OpenTask
+from orgflow_ir.model import CallActivity, Event, SubProcess, Task
 from orgflow_ir.work.statements import Evaluate
 from orgflow_ir.work.tasks import Work, call_mappings
 
@@ -23,6 +25,28 @@ def plan_call(caller: SubProcess | CallActivity, called: WorkflowScope, plan: Sc
         _report_unstated(caller, plan)
     lines = notes.note_call(caller, called.title)
     _plan_calling(caller, Call(called.workflow_id), lines, plan)
+
+
+def plan_delivery(sender: Task | Event, plan: ScopePlan) -> bool:
+    """A node that begins the process which a message starts, and does not wait for its end."""
+    delivery = plan.deliveries[sender.id]
+    called = plan.scope.of(delivery.receiver)
+    label = event_label(sender) if isinstance(sender, Event) else sender.name
+    lines = notes.note_delivery(sender, called.title)
+    call = Call(called.workflow_id, waits=False)
+    graph = plan.workflow_graph
+    if not plan.decided_by.get(sender.id):
+        graph.add(sender.id, label, call, element=sender.id, notes=lines)
+        plan.defaults.fill((OpenTask, OpenMessage), sender.id)
+        return True
+    # A gateway reads its result: the message comes before the placeholder that sets it.
+    key = HelperKey(sender.id, "message")
+    graph.add(key, f"Send: {label}", call, element=sender.id, role="message", notes=lines)
+    for flow in plan.flows_into(sender.id):
+        plan.entry[(sender.id, flow.id)] = Port(key)
+    graph.connect(Port(key), Port(sender.id))
+    plan.defaults.fill((OpenMessage,), sender.id)
+    return False
 
 
 def plan_stub_call(task: Task, plan: ScopePlan) -> bool:

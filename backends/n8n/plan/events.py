@@ -21,6 +21,9 @@ def plan_event(event: Event, plan: ScopePlan) -> None:
     if event.position == "start":
         plan_start(event, plan)
         return
+    if event.trigger == "message" and event.id in plan.deliveries:
+        load_function("calls.plan_delivery")(event, plan)
+        return
     if _may_send(event, plan) and load_function("messages.plan_message")(event, plan):
         return
     if event.construct == "event.catch.conditional":

@@ -15,6 +15,7 @@ from orgflow_ir.model.records import NamedTuple, dataclass
 Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",
     "latest", "inputs", "outputs", "guard", "caught", "check", "round", "escalated", "thrown",
+    "message",
 ]  # fmt: skip
 """The purpose of a node: to represent an element, to start, to stop with an error if no branch
 matches, to stop with an error before an unsupported element, to decide, to test one inclusive
@@ -22,7 +23,7 @@ branch, to join some of many branches, to pass on, to keep variables after a nod
 before another, to take variables from parallel branches, to compute the input of a task and process
 its output, to ask again if a form was not answered, to distinguish errors of a task, to check the
 input of a run, to count the visits of a form, to determine the escalations that a called process
-threw, and to return them."""
+threw, to return them, and to send a message before a placeholder."""
 
 
 class HelperKey(NamedTuple):

@@ -413,6 +413,14 @@ def note_call(node: SubProcess | CallActivity, title: str) -> list[str]:
     ]
 
 
+def note_delivery(node: Task | Event, title: str) -> list[str]:
+    """Note of the call of a workflow by a message of the same model."""
+    return [
+        f"Sends its message: begins the workflow “{title}”, and does not wait for its end.",
+        *_list_documentation(node.doc),
+    ]
+
+
 def note_join(node: Gateway) -> list[str]:
     """Note of a join."""
     return _list_documentation(node.doc)

@@ -18,6 +18,7 @@ from orgflow.backends.n8n.plan.graph import (
 from orgflow.backends.n8n.plan.names import field_name, plain
 from orgflow.backends.n8n.plan.scopes import WorkflowScope
 
+from orgflow_ir.flow.control_flow.deliveries import Delivery, find_deliveries
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.gaps import Defaults
 from orgflow_ir.model import Flow, Process
@@ -117,10 +118,16 @@ class ScopePlan:
                 setters.setdefault(decision.setter, []).append(decision)
         return setters
 
+    @cached_property
+    def deliveries(self) -> Mapping[str, Delivery]:
+        """The messages of the model that begin other processes of it, by their senders."""
+        return self.ctx.analysis(find_deliveries, self.scope.model)
+
     def name_of(self, element: str) -> str:
         """Name of the node that represents an element (its decision node for a gateway that sets
-        its own variable)."""
-        return self.workflow_graph.nodes[self._decide_node(element) or element].name
+        its own variable); the label of an element that needs no node, such as a gateway."""
+        node = self.workflow_graph.nodes.get(self._decide_node(element) or element)
+        return node.name if node is not None else self.graph.nodes[element].label
 
     def _decide_node(self, element: str) -> NodeKey | None:
         """The node in which a person decides for a gateway, if it has one."""

@@ -19,6 +19,7 @@ from orgflow.backends.n8n.format.document import node_uuid
 from orgflow.backends.n8n.plan.names import plain, title
 
 from orgflow_ir.flow.control_flow.calls import is_called
+from orgflow_ir.flow.control_flow.deliveries import find_deliveries
 from orgflow_ir.model import Lane, Model, Process, SubProcess
 from orgflow_ir.model.element_names import CALLED
 from orgflow_ir.model.elements import Scope
@@ -82,6 +83,14 @@ class WorkflowScope:
         """Whether other workflows start it: that of the surrounding scope, or those of processes
         that call its process."""
         return self.called or self.only_called or is_called(self.process, self.model)
+
+    @property
+    def begun_by_message(self) -> bool:
+        """Whether a message of another process of the model begins it, and nothing else does."""
+        if self.called or len(self.model.processes) < 2:
+            return False
+        deliveries = find_deliveries(self.model).values()
+        return any(delivery.receiver is self.process for delivery in deliveries)
 
     @property
     def lanes(self) -> tuple[Lane, ...]:

@@ -19,6 +19,7 @@ from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.target_options import PEOPLE, PLACEHOLDER, TRIGGER
 
 from orgflow_ir.flow.control_flow.calls import called_from
+from orgflow_ir.gaps.gap_rules import OpenMessage
 from orgflow_ir.model import Event, Flow, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import join_listed
@@ -66,6 +67,9 @@ def plan_start(event: Event, plan: ScopePlan) -> None:
 
 
 def _choose_start(event: Event, plan: ScopePlan) -> Action:
+    if event.trigger == "message" and plan.scope.begun_by_message:
+        plan.defaults.fill((OpenMessage,), event.id)
+        return CalledStart()
     nodes = plan.with_role("trigger")
     first = not any(isinstance(node.action, ManualStart) for node in nodes)
     action: Action = ManualStart()

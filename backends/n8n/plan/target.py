@@ -17,6 +17,7 @@ from orgflow.backends.n8n.plan.timed_starts import TIMED_STARTS
 from orgflow.backends.n8n.plan.wait_constructs import wait_uses
 
 from orgflow_ir.flow.control_flow.calls import called_from, find_callee, takes_everything
+from orgflow_ir.flow.control_flow.deliveries import find_deliveries
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.control_flow.signals import other_end
@@ -36,11 +37,13 @@ from orgflow_ir.lowering.mappings import MAPPINGS, mapping_uses
 from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
 from orgflow_ir.lowering.signals import SIGNALS, signal_around, signal_uses
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
+from orgflow_ir.lowering.unreached_events import UNREACHED_EVENTS, UNREACHED_STEPS
 from orgflow_ir.model import (
     CallActivity,
     Event,
     EventDefinition,
     Gateway,
+    MessageFlow,
     Model,
     Node,
     Process,
@@ -50,9 +53,10 @@ from orgflow_ir.model import (
 from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import join_listed, one_line
+from orgflow_ir.model.vendor_triggers import vendor_trigger
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import variables
-from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
+from orgflow_ir.targets import Illegal, Legal, LegalIf, Reason, TargetSpec
 from orgflow_ir.targets.target_rules import UnsupportedTime
 from orgflow_ir.work.process_variables import declared_by
 
@@ -175,7 +179,7 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
         if reason:
             return reason
     elif not isinstance(host, Task):
-        return f"errors of {name} do not lead to it"
+        return Reason(f"errors of {name} do not lead to it", host)
     elif host.task_type in ("user", "manual", "receive"):
         return f"the wait at {name} reports no error to n8n"
     if host.loop is not None:
@@ -194,7 +198,7 @@ def why_not_begun(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     scope = use.scope
     if not isinstance(scope, SubProcess) or scope.flavour != "event":
         return ""
-    return f"it begins {ctx.name(scope)}, which is not supported"
+    return Reason(f"it begins {ctx.name(scope)}, which is not supported", scope)
 
 
 def returns_it(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -213,11 +217,12 @@ def why_not_returned(use: ConstructUse, model: Model, ctx: PassContext) -> str:
         return "it is not attached to anything"
     if isinstance(host, Task) and isinstance(host.binding, SubProcessCall):
         called = host.binding.process
-        return (
-            f"the process {f'`{called}` ' if called else ''}that throws it is in none of the files"
+        return Reason(
+            f"the process {f'`{called}` ' if called else ''}that throws it is in none of the files",
+            help="pass the file with that process as well, or put it into the same folder",
         )
     if not isinstance(host, CallActivity) or find_callee(host, model) is None:
-        return f"no known step of {ctx.name(host)} throws the event that it catches"
+        return Reason(f"no known step of {ctx.name(host)} throws the event that it catches", host)
     if host.loop is not None:
         return f"{ctx.name(host)} is repeated"
     if sort_outgoing(graph.flows_out(host.id)).chosen:
@@ -239,6 +244,67 @@ def leaves_its_process(use: ConstructUse, model: Model, ctx: PassContext) -> boo
     return len(event.definitions) == 1 and event.id in heard_escalations(model)
 
 
+def vendor_starts(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
+    """`event.start.vendor`: start events whose only trigger is one of a vendor."""
+    del ctx
+    for scope in model.scopes():
+        for node in scope.nodes:
+            if not isinstance(node, Event) or node.position != "start" or not node.extra:
+                continue
+            if vendor_trigger(node):
+                yield ConstructUse("event.start.vendor", node, scope)
+
+
+def why_no_trigger(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """That the trigger of an event is one of a vendor; empty for an event without any trigger."""
+    del model, ctx
+    assert isinstance(use.element, Event)
+    trigger = vendor_trigger(use.element)
+    return (
+        Reason(f"its trigger, {trigger}, is not part of BPMN", help=_OWN_TRIGGER) if trigger else ""
+    )
+
+
+def is_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether a message flow begins another process of the model."""
+    return any(d.flow == use.element.id for d in ctx.analysis(find_deliveries, model).values())
+
+
+def why_not_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why a message flow is not emitted."""
+    flow = use.element
+    assert isinstance(flow, MessageFlow)
+    nodes = {node.id: node for scope in model.scopes() for node in scope.nodes}
+    sender, receiver = nodes.get(flow.source), nodes.get(flow.target)
+    if not isinstance(receiver, Event) or receiver.position != "start":
+        return (
+            "messages are delivered only to the start event of another process, and "
+            f"{ctx.name(flow.target)} is none"
+        )
+    if not isinstance(sender, Event) and not (
+        isinstance(sender, Task) and sender.task_type == "send"
+    ):
+        return f"{ctx.name(flow.source)} is no send task and no message event"
+    return "messages between processes are not emitted"
+
+
+def why_not_heard(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why what catches an escalation is not reached by it; empty if nothing does."""
+    from orgflow_ir.flow.nets.activity_summaries import Nesting
+
+    event, scope = use.element, use.scope
+    assert isinstance(event, Event)
+    assert scope is not None
+    process = next(p for p in model.processes if any(s is scope for s in p.scopes()))
+    thrown = next((d for d in event.definitions if d.kind == "escalation"), None)
+    by = Nesting(process, model).caught(scope, thrown).by if thrown is not None else None
+    nodes = (node for inner in process.scopes() for node in inner.nodes)
+    catcher = next((node for node in nodes if node.id == by), None)
+    if catcher is None:
+        return ""
+    return Reason(f"{ctx.name(catcher)} catches it, which is not supported", catcher)
+
+
 def from_outside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a signal comes from outside of the model, or only goes there."""
     del ctx
@@ -247,21 +313,20 @@ def from_outside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 
 def why_not_signal(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """The events of the model between which a signal is not transmitted."""
+    """The events of the model between which a signal is not transmitted; the one that waits for it
+    is the cause."""
     assert isinstance(use.element, Event)
-    if ctx.analysis(signal_around, model) is not None:
-        return (
-            "other instances may throw its signal as well while what it ends is active "
-            "(`--allow-lossy` leaves that out)"
-        )
     other = other_end(use.element, model)
     assert other is not None
-    waits = use.element.position in ("throw", "end")
-    towards = "to" if waits else "from"
-    return (
-        "a signal reaches every instance that waits for it, and none is delivered "
-        f"{towards} {ctx.name(other)}"
-    )
+    throws = use.element.position in ("throw", "end")
+    if ctx.analysis(signal_around, model) is not None:
+        text = "other instances may throw its signal as well while what it ends is active"
+    else:
+        text = (
+            "a signal reaches every instance that waits for it, and none is delivered "
+            f"{'to' if throws else 'from'} {ctx.name(other)}"
+        )
+    return Reason(text, other) if throws else text
 
 
 def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -294,13 +359,22 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if called is None:
         name = one_line(call.process).replace("`", "'")
         if not name:
-            return "it has no defined called process"
-        return f"the process that `{name}` names is known only at run time"
+            return Reason(
+                "it does not name the process that it calls",
+                help="name the process (`calledElement`), or use a task",
+            )
+        return Reason(
+            f"the process that `{name}` names is known only at run time",
+            help="name the process itself, or decide at a gateway which process is called",
+        )
     if any(process is called for process in called_from(called, model)):
         return _describe_recursion(called, model, ctx)
     starts = [n for n in called.nodes if isinstance(n, Event) and n.position == "start"]
     if [n.trigger for n in starts] not in ([], ["none"]):
-        return f"{ctx.name(called)} does not begin with one plain start event"
+        return Reason(
+            f"{ctx.name(called)} does not begin with one plain start event",
+            help=f"give {ctx.name(called)} one start event without a trigger",
+        )
     return _why_not_mapped(call, called, ctx) or _lost_results(call, called, ctx)
 
 
@@ -387,11 +461,12 @@ def why_not_first(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 
 def why_no_limit_of(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """Why a time on the boundary of a step that waits is not the limit of its Wait node; nothing
-    for other events and steps."""
-    del model
+    """Why a time on the boundary of a step that waits is not the limit of its Wait node, or why a
+    signal of the model does not reach the boundary; nothing for other events and steps."""
     event = use.element
     assert isinstance(event, Event)
+    if event.trigger == "signal" and other_end(event, model) is not None:
+        return why_not_signal(use, model, ctx)
     assert use.scope is not None
     host = ctx.analysis(ControlFlow, use.scope).nodes.get(event.attached_to or "")
     waits = isinstance(host, Task) and host.task_type in ("user", "receive")
@@ -418,6 +493,7 @@ _OUTSIDE = "no element of the model throws its signal: an external call triggers
 _NOT_HEARD = (
     "no element of the model waits for its signal: a placeholder until it is filled, or a request"
 )
+_OWN_TRIGGER = "use a trigger of BPMN: a message, a timer, a signal …"
 _NO_TRIGGER = "it has no supported trigger"
 _OTHER_START = (
     "start the process with a message, a timer or manually; for an event sub-process, handle the "
@@ -432,7 +508,8 @@ _SENT = LegalIf(
 _HEARD = LegalIf(
     leaves_its_process,
     "it leaves a called process, and an event on the call catches it",
-    help=_TELL,
+    why_not_heard,
+    _TELL,
     yet=True,
 )
 
@@ -504,7 +581,12 @@ N8N_TARGET = TargetSpec(
         "event.catch.conditional": Legal(
             "a check if nothing else runs and the condition is code, otherwise a placeholder"
         ),
-        "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
+        "event.start.vendor": Illegal(
+            "its trigger is not part of BPMN", _OWN_TRIGGER, yet=True, because=why_no_trigger
+        ),
+        "event.catch.none": Illegal(
+            "it has no trigger, so it waits for nothing", "give it one", because=why_no_trigger
+        ),
         "event.catch": Illegal(_NO_NODE, "wait for a message or a time instead", yet=True),
         "event.throw.none": Legal(),
         "event.throw.message": _SENT,
@@ -513,7 +595,9 @@ N8N_TARGET = TargetSpec(
         "event.throw.escalation": _HEARD,
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary": Illegal(_BESIDE, _LATER, yet=True, because=why_no_limit_of),
-        "event.boundary.none": Illegal("it has no trigger, so it never occurs", "give it one"),
+        "event.boundary.none": Illegal(
+            "it has no trigger, so it never occurs", "give it one", because=why_no_trigger
+        ),
         "event.boundary.error": LegalIf(
             leads_on,
             "it is on a task or a call whose error output can lead to it",
@@ -591,8 +675,11 @@ N8N_TARGET = TargetSpec(
         "flow.sequence": Legal(),
         "flow.conditional": Legal(),
         "flow.default": Legal(),
-        "flow.message": Illegal(
-            "messages between processes are not emitted",
+        "flow.message": LegalIf(
+            is_delivered,
+            "a send task or a message event without an implementation sends it to the only start "
+            "event of another process, whose only senders are in the model",
+            why_not_delivered,
             "use -o DIR/ to compile each process separately, or --process NAME for one of them",
             yet=True,
         ),
@@ -606,6 +693,7 @@ N8N_TARGET = TargetSpec(
         "stub": Legal("a Stop and Error node, and a placeholder after it"),
     },
     derivations=(
+        vendor_starts,
         mixed_gateways,
         conditional_splits,
         unstructured_inclusive,
@@ -616,6 +704,7 @@ N8N_TARGET = TargetSpec(
         wait_uses,
     ),
     lowerings=(
+        *UNREACHED_EVENTS,
         *LISTENERS,
         *MAPPINGS,
         *SIGNALS,
@@ -628,6 +717,7 @@ N8N_TARGET = TargetSpec(
         *AD_HOC,
         *SENDING,
         *TIMED_STARTS,
+        *UNREACHED_STEPS,
     ),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),

@@ -15,6 +15,10 @@ from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import SubProcessCall
 
 
+def _begins_process(task: Task, plan: ScopePlan) -> bool:
+    return task.task_type == "send" and task.id in plan.deliveries
+
+
 def _asks_person(task: Task, plan: ScopePlan) -> bool:
     return task.id in plan.forms
 
@@ -38,6 +42,7 @@ def _is_received(task: Task, plan: ScopePlan) -> bool:
 
 _KINDS: Final[tuple[tuple[Callable[[Task, ScopePlan], bool], str], ...]] = (
     (_asks_person, "people.plan_form"),
+    (_begins_process, "calls.plan_delivery"),
     (_may_send, "messages.plan_message"),
     (_replaces_call, "calls.plan_stub_call"),
     (_is_implemented, "implemented_tasks.plan_implemented_task"),

@@ -10,7 +10,7 @@ from orgflow.backends.n8n.plan.task_work import computed_in
 
 from orgflow_ir.flow.control_flow.calls import called_from, calls_in, hands_everything
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.model import CallActivity, SubProcess, Task
+from orgflow_ir.model import CallActivity, Model, Process, SubProcess, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import variables
 from orgflow_ir.work.gateway_decisions import DecisionMemory
@@ -63,17 +63,7 @@ def handed_over(plan: ScopePlan, ctx: PassContext) -> Mapping[str, tuple[str, ..
         called = called_from(other, model)
         if other is scope.process or any(process is scope.process for process in called):
             family |= {member.id: member for member in (other, *called)}
-    read: dict[str, None] = {}
-    for process in family.values():
-        for inner_scope in scopes_of(model, process):
-            graph = ctx.analysis(ControlFlow, inner_scope.body)
-            decisions = ctx.shared(DecisionMemory).decisions(graph, CONVENTIONS)
-            read |= dict.fromkeys(path[0] for d in decisions.values() for path in d.coded)
-            read |= dict.fromkeys(computed_in(inner_scope.body, ctx))
-        for call in calls_in(process):
-            taken = (value for _, value in call_mappings(call).outputs)
-            read |= dict.fromkeys(path[0] for value in taken for path in variables(value))
-    everything = tuple(read)
+    everything = _names_read(family.values(), model, ctx)
     if (once := scope.together.get(scope.process.id)) is not None:
         everything = once.names
     # A call with mappings hands over what these read, which may be of the called process only.
@@ -83,9 +73,28 @@ def handed_over(plan: ScopePlan, ctx: PassContext) -> Mapping[str, tuple[str, ..
         else everything
         for node in inner
     }
+    for node in scope.body.nodes:
+        if (begun := plan.deliveries.get(node.id)) is not None:
+            receivers = (begun.receiver, *called_from(begun.receiver, model))
+            handed[node.id] = _names_read(receivers, model, ctx)
     if scope.started_by_call:
         handed[""] = everything
     return handed
+
+
+def _names_read(processes: Iterable[Process], model: Model, ctx: PassContext) -> tuple[str, ...]:
+    """Variables that conditions, work and calls of some processes read."""
+    read: dict[str, None] = {}
+    for process in processes:
+        for inner_scope in scopes_of(model, process):
+            graph = ctx.analysis(ControlFlow, inner_scope.body)
+            decisions = ctx.shared(DecisionMemory).decisions(graph, CONVENTIONS)
+            read |= dict.fromkeys(path[0] for d in decisions.values() for path in d.coded)
+            read |= dict.fromkeys(computed_in(inner_scope.body, ctx))
+        for call in calls_in(process):
+            taken = (value for _, value in call_mappings(call).outputs)
+            read |= dict.fromkeys(path[0] for value in taken for path in variables(value))
+    return tuple(read)
 
 
 def _list_mapped_reads(call: CallActivity) -> frozenset[str]:

@@ -75,7 +75,10 @@ def _read_in(plan: ScopePlan) -> dict[str, tuple[str, ...]]:
 
 def _handed_over(plan: ScopePlan) -> Mapping[str, tuple[str, ...]]:
     """See `handed_over`; nothing in a workflow that calls none and is not called."""
-    calls = any(isinstance(n, SubProcess | CallActivity) for n in plan.scope.body.nodes)
+    calls = any(
+        isinstance(n, SubProcess | CallActivity) or n.id in plan.deliveries
+        for n in plan.scope.body.nodes
+    )
     if not calls and not plan.scope.started_by_call:
         return {}
     handed: Mapping[str, tuple[str, ...]] = load_function("variable_reads.handed_over")(

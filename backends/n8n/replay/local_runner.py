@@ -13,7 +13,14 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.send_and_wait import ANSWER, ANSWERED_AT
-from orgflow.backends.n8n.plan.actions import COMPUTES, REPLACED, WAITS, AskByMessage, AskByPage
+from orgflow.backends.n8n.plan.actions import (
+    COMPUTES,
+    REPLACED,
+    WAITS,
+    AskByMessage,
+    AskByPage,
+    Call,
+)
 from orgflow.backends.n8n.plan.failures import THROWN, caught_in
 from orgflow.backends.n8n.plan.graph import HelperKey, start_key
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
@@ -440,8 +447,11 @@ def _checking_nodes(scope: ScopePlan) -> list[str]:
 
 
 def _calling_nodes(scope: ScopePlan) -> list[str]:
-    """Names of the nodes that call a workflow in which somebody does the work."""
-    return [scope.workflow_graph.nodes[element].name for element in scope.named_work]
+    """Names of the nodes that call a workflow in which somebody does the work, or that begin
+    another process by a message."""
+    nodes = scope.workflow_graph.nodes
+    begin = [n.name for n in nodes.values() if isinstance(n.action, Call) and not n.action.waits]
+    return [*(nodes[element].name for element in scope.named_work), *begin]
 
 
 def _without_secrets(workflow: Workflow) -> Workflow:

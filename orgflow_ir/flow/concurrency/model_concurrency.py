@@ -30,6 +30,7 @@ from orgflow_ir.model import (
     Gateway,
     Model,
     Node,
+    Opaque,
     Scope,
     SubProcess,
     Task,
@@ -354,9 +355,11 @@ def is_repeated_at_once(node: Node) -> bool:
 
 
 def splits_tokens(node: Node, graph: ControlFlow) -> bool:
-    """Whether a node may continue on several flows at once."""
+    """Whether a node may continue on several flows at once; at a stub, every run stops."""
     if len(graph.flows_out(node.id)) < 2:
         return False
+    if isinstance(node, Opaque):
+        return node.stops is None
     return not (isinstance(node, Gateway) and node.gateway_kind == "exclusive")
 
 

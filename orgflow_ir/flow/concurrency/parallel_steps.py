@@ -109,6 +109,8 @@ class Concurrency:
             case Event():
                 caught = [self._bit[e.id] for events in self._links.caught(node) for e in events]
                 yield [*(self._find_place(f) for f in flows), *caught]
+            case Opaque() if node.stops is not None:  # no run goes on, and so on several paths
+                yield from ([self._find_place(f)] for f in flows)
             case Opaque():
                 yield [self._find_place(f) for f in flows]
             case _:

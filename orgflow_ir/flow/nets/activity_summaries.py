@@ -133,7 +133,7 @@ class Nesting:
 
     def process_called(self, node: CallActivity) -> Process | None:
         """The process of the model that an activity calls."""
-        return self.called.get(node.called.rpartition(":")[2]) if node.called else None
+        return self.called.get(node.process.rpartition(":")[2]) if node.process else None
 
     def throws_itself(self, event: Event, inside: Scope) -> bool:
         """Whether an event inside throws what a boundary or start event catches; it can then only

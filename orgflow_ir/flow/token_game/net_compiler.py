@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, assert_never
 
+from orgflow_ir.flow.control_flow.compensation import map_handlers
 from orgflow_ir.flow.control_flow.outgoing import sort_outgoing
 from orgflow_ir.flow.token_game.net import WAITING_EVENTS, Net, NetNode, NetScope, Policy
 from orgflow_ir.lazy_modules import LazyModule
@@ -232,20 +233,11 @@ class _Compiler:
                 assert_never(element)
 
     def _map_handlers(self) -> dict[str, int]:
-        handlers = {}
-        artifacts = [
-            *self.model.artifacts,
-            *(a for s in self.net.scopes if s.model is not None for a in s.model.artifacts),
-        ]
-        for a in artifacts:
-            if a.artifact_kind == "association" and a.source and a.target:
-                for host, other in ((a.source, a.target), (a.target, a.source)):
-                    target = self.net.by_id.get(other)
-                    if target and getattr(
-                        self.net.nodes[target[0]].element, "for_compensation", False
-                    ):
-                        handlers[host] = target[0]
-        return handlers
+        return {
+            event: self.net.by_id[handler][0]
+            for event, handler in map_handlers(self.model).items()
+            if handler in self.net.by_id
+        }
 
     def _bind_messages(self) -> None:
         if self.policy.messages == "free":

@@ -11,10 +11,12 @@ import pytest
 from cli_cases import orgflowc
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
+from orgflow.compiler import compile_model
 from played_models import compiled, faults
 from seeds import at_least, seeds
-from sub_process_models import ERROR, MODELS, REFUSED, boundary, deep, nested, within
+from sub_process_models import ERROR, MODELS, OMITTED, REFUSED, boundary, deep, nested, within
 
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 
@@ -39,6 +41,19 @@ def test_what_depends_on_its_border_is_refused(registry: Registry, name: str) ->
     made, errors = compiled(model, registry)
     assert made is None
     assert any(e.startswith("OF403") and reason in e for e in errors), errors
+
+
+@pytest.mark.parametrize("name", OMITTED)
+def test_an_event_that_never_occurs_is_omitted(
+    runner: LocalRunner, registry: Registry, name: str
+) -> None:
+    model, reason = OMITTED[name]
+    ctx = PassContext(registry=registry)
+    made = compile_model(model, registry.backends["n8n"], ctx)
+    assert made is not None
+    (omitted,) = (d for d in ctx.diagnostics if d.code == "OF409")
+    assert reason in omitted.message
+    assert faults(model, made, runner, registry) == []
 
 
 @pytest.mark.slow
