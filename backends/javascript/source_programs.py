@@ -30,10 +30,11 @@ MOST_NESTED = 300
 MOST_SHOWN = 30
 """Maximum number of characters of a faulty text that are shown."""
 
-_FUNCTIONS = frozenset({
+FUNCTION_NODES = frozenset({
     "function_declaration", "function_expression", "arrow_function", "method_definition",
     "generator_function", "generator_function_declaration", "class_declaration", "class",
 })  # fmt: skip
+"""Kinds of nodes of the syntax tree in which `return` belongs to another function."""
 
 _LEFT_OUT = frozenset({";", ",", "(", ")", "{", "}", "[", "]", '"', "'", "`", "${", "comment"})
 """Tokens that the kinds of the nodes around them say, and that mean nothing by themselves."""
@@ -104,9 +105,14 @@ def returns_value(code: str) -> bool:
             node.type == "return_statement" and any(c.is_named for c in node.children)
         ):
             return True
-        if node.type not in _FUNCTIONS:
+        if node.type not in FUNCTION_NODES:
             todo.extend(node.children)
     return False
+
+
+def parse_syntax(code: str) -> SyntaxNode:
+    """The syntax tree of a script, in which `return` and `await` may stand outside of functions."""
+    return _create_parser().parse(code.encode("utf-8", "surrogatepass")).root_node
 
 
 @lru_cache(maxsize=1)
