@@ -34,8 +34,8 @@ def merged_artifacts(
     *,
     dry_run: bool,
 ) -> Sequence[Artifact] | None:
-    """The merged files, none of which was found to behave unlike the model; None after an error in `ctx`, and with
-    `dry_run`, which prints the changes."""
+    """The merged files, none of which was found to behave unlike the model; None after an error in
+    `ctx`, and with `dry_run`, which prints the changes."""
     if type(backend).merge is Backend.merge:
         raise click.UsageError(f"target `{backend.name}` does not support merging")
     try:

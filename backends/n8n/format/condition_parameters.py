@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from orgflow.backends.n8n.format.expression_parts import surrounded_code
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 
 from orgflow_ir.model.records import NamedTuple
@@ -20,6 +21,24 @@ Place = tuple[str | int, ...]
 
 _MOST_OUTPUTS: Final = 256
 """More outputs than any node has: a larger number in a file is ignored."""
+
+
+def is_never_true(left: object, operator: Mapping[str, Any], right: object) -> bool:
+    """Whether a comparison of version 2 is false whatever the data is, or n8n ends the run at it:
+    its left side is a text, since white space stands beside the code of an expression."""
+    surrounded = surrounded_code(left)
+    if surrounded is None:
+        return False
+    before, _, behind = surrounded
+    match operator.get("operation"):
+        case "true":
+            return operator.get("type") == "boolean"
+        case "equals":
+            if not isinstance(right, str) or right.startswith("="):
+                return False
+            return not (right.startswith(before) and right.endswith(behind))
+        case _:
+            return False
 
 
 class Comparison(NamedTuple):

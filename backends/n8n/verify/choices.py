@@ -17,20 +17,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from orgflow.backends.javascript.source_programs import ProgramForm
 from orgflow.backends.n8n.emit.decision_code import build_condition, never_set
-from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
+from orgflow.backends.n8n.format.condition_parameters import Condition, is_never_true, rules_of
+from orgflow.backends.n8n.format.expression_parts import value_code
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.parameter_values import (
     ParameterForm,
-    code_form,
-    is_value,
+    as_compiled_now,
     parameter_form,
-    split_parameter,
 )
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types.conditions import is_true
+from orgflow.backends.n8n.node_types.node_programs import NAMING
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.plan.actions import DECIDES
 from orgflow.backends.n8n.plan.graph import NodeKey, decide_key
@@ -57,18 +56,6 @@ OTHER_VALUE: Predicate = frozenset({"\0"})
 
 NO_BRANCH: Predicate = frozenset()
 """True if a variable was never set, so no branch may be taken."""
-
-
-_LAST_OF_ONE = re.compile(r"""(\$\((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\))\.last\(0\)""")
-
-
-def as_compiled_now(value: Any) -> Any:
-    """A parameter of an older version, which read the last of one item where the first is read."""
-    if isinstance(value, str):
-        return _LAST_OF_ONE.sub(r"\1.first(0)", value)
-    if isinstance(value, Mapping):
-        return {name: as_compiled_now(part) for name, part in value.items()}
-    return [as_compiled_now(part) for part in value] if isinstance(value, list) else value
 
 
 class Key(NamedTuple):
@@ -212,7 +199,7 @@ class Names:
         case = bool(options.get("caseSensitive", True))
         forms = tuple(self._comparison_form(c) for c in _list_mappings(filter_.get("conditions")))
         never = [
-            _is_never_true(c, case_sensitive=case)
+            is_never_true(c.get("leftValue"), mapping(c.get("operator")), c.get("rightValue"))
             for c in _list_mappings(filter_.get("conditions"))
         ]
         return CanonicalCondition(
@@ -234,25 +221,19 @@ class Names:
 
     def form_of(self, value: Any) -> ParameterForm:
         """The form of a parameter, in which references are the keys of nodes."""
-        return parameter_form(as_compiled_now(value), self._key_of_call)
+        return parameter_form(as_compiled_now(value), self.key_of_call)
 
-    def code_form_of(self, code: str) -> ProgramForm:
-        """The form of a script, in which references are the keys of nodes."""
-        return code_form(as_compiled_now(code), self._key_of_call)
-
-    def _key_of_call(self, function: str, text: str) -> str | None:
+    def key_of_call(self, function: str, text: str) -> str | None:
         """The key of the node that a call such as `$("Check")` names."""
-        return str(self.key_of.get(text, f"?{text}")) if function in ("$", "$items") else None
+        return str(self.key_of.get(text, f"?{text}")) if function in NAMING else None
 
     def resolved(self, value: Any) -> Any:
         """A value with the references in it replaced, without white space around its code."""
         if not isinstance(value, str):
             return value
         text = self.in_text(value)
-        parts = split_parameter(text) if is_expression(text) else ()
-        if is_value(parts) and parts[1].is_closed:
-            return "={{ " + " ".join(parts[1].text.split()) + " }}"
-        return text
+        code = value_code(text)
+        return text if code is None else "={{ " + " ".join(code.split()) + " }}"
 
     def in_text(self, text: str) -> str:
         """A text with the references in it replaced."""
@@ -267,28 +248,6 @@ class Names:
             return []
         names = [_read_name(m) for m in _REFERENCE.finditer(value)]
         return [name for name in names if name not in self.existing]
-
-
-def _is_never_true(comparison: Mapping[str, Any], *, case_sensitive: bool) -> bool:
-    """Whether a comparison is false, or n8n ends the run at it, whatever the data is."""
-    left = comparison.get("leftValue")
-    operator = mapping(comparison.get("operator"))
-    parts = split_parameter(left) if is_expression(left) else ()
-    if is_value(parts) or not any(part.is_code for part in parts):
-        return False
-    # Only white space beside the code: more of it could spell a value.
-    before, after = ("" if part.is_code else part.text for part in (parts[0], parts[-1]))
-    if (before + after).strip() or not before + after:
-        return False
-    match operator.get("operation"):
-        case "true":
-            return operator.get("type") == "boolean"
-        case "equals":
-            right = comparison.get("rightValue")
-            plain = isinstance(right, str) and not is_expression(right)
-            return plain and not (right.startswith(before) and right.endswith(after))
-        case _:
-            return False
 
 
 def _list_mappings(value: Any) -> tuple[Mapping[str, Any], ...]:

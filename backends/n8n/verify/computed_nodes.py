@@ -16,10 +16,9 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, get_args
 
-from orgflow.backends.n8n.format.canonical_parameters import canonical_value, without_defaults
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.node_types import catalogue
+from orgflow.backends.n8n.node_types.node_programs import list_program_differences
 from orgflow.backends.n8n.plan import actions
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, PlanNode
 from orgflow.backends.n8n.verify.choices import Names
@@ -100,20 +99,6 @@ _WITHOUT = set(get_args(actions.Action)) ^ COMPARISONS.keys()
 if _WITHOUT:
     raise KeyError(f"no comparison for {sorted(kind.__name__ for kind in _WITHOUT)}")
 
-_OF_SERVER = frozenset(
-    {
-        "authentication", "nodeCredentialType", "genericAuthType", "path", "webhookId",
-        "workflowId", "webhookSuffix",
-    }
-)  # fmt: skip
-"""Parameters about a server: addresses, credentials, and the id by which it knows a workflow."""
-
-_PRESENTATION = frozenset(
-    {"formTitle", "formDescription", "appendAttribution", "buttonLabel", "customCss", "notice"}
-)
-"""Parameters that only a person reads."""
-
-
 def changed_computations(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> Iterator[Changed]:
@@ -132,7 +117,7 @@ def changed_computations(
             continue
         yield from _compare_nodes(planned, before, now, own, here)
     if any(how in _EVIDENCE_OF_COMPILATION for how in matching.how.values()):
-        yield from _list_missing_nodes(ref, matching)
+        yield from _list_missing_nodes(ref, matching, workflow)
 
 
 def _may_be_replaced(key: NodeKey, planned: PlanNode, ref: Reference) -> bool:
@@ -152,11 +137,23 @@ _EVIDENCE_OF_COMPILATION = ("map", "notes", "id")
 the nodes that only a compiler adds."""
 
 
-def _list_missing_nodes(ref: Reference, matching: Matching[NodeKey]) -> Iterator[Changed]:
+def _list_missing_nodes(
+    ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
+) -> Iterator[Changed]:
     """Nodes that the compiler wrote and that are no longer there, without those that stand for an
-    element: their step is missing, which is a difference."""
+    element, since their step is missing, which is a difference, and those that serve a node in the
+    place of which there is another one."""
+    nodes = ref.plan.workflow_graph.nodes
+    replaced = {
+        nodes[key].element
+        for name, key in matching.key_of.items()
+        if workflow.steps[name].type != ref.nodes[key].type
+        and _may_be_replaced(key, nodes[key], ref)
+    }
     for key in matching.missing:
-        planned = ref.plan.workflow_graph.nodes[key]
+        planned = nodes[key]
+        if planned.element in replaced:
+            continue
         needed = COMPARISONS[type(planned.action)] in (Comparison.COMPUTED, Comparison.ASKING)
         if key not in ref.roles.steps and (needed or isinstance(planned.action, actions.AskAgain)):
             was = _describe_type(ref.nodes[key])
@@ -170,7 +167,7 @@ def _compare_nodes(
     own: Names,
     here: Names,
 ) -> Iterator[Changed]:
-    """The changes of one node; `own` and `here` have the keys of nodes by name in both workflows."""
+    """The changes of one node; `own` and `here` know the keys of nodes in both workflows."""
     name, element = now.name, planned.element
     if now.disabled:
         yield Changed(name, element, _describe_type(before), "disabled")
@@ -178,61 +175,22 @@ def _compare_nodes(
     if now.type != before.type:
         yield Changed(name, element, _describe_type(before), _describe_type(now))
         return
-    for parameter, first, second in _list_differences(before, now, own, here):
+    differences = list_program_differences(before, now, own.key_of_call, here.key_of_call)
+    for parameter, first, second in differences:
         yield Changed(name, element, *_show_difference(parameter, first, second))
 
 
 def are_same_parameters(before: Node, now: Node, own: Names, here: Names) -> bool:
     """Whether n8n resolves the parameters of two nodes of one type to the same values; `own` and
     `here` have the keys of nodes by name in both workflows."""
-    return next(_list_differences(before, now, own, here), None) is None
-
-
-def _list_differences(
-    before: Node, now: Node, own: Names, here: Names
-) -> Iterator[tuple[str, Any, Any]]:
-    """The parameters that differ, with both values."""
-    was = _compared_parameters(before)
-    current = _compared_parameters(now)
-    for parameter in dict.fromkeys((*was, *current)):
-        first, second = was.get(parameter), current.get(parameter)
-        script = parameter in catalogue.script_parameters(before.short)
-        if not _are_same(script, first, second, own, here):
-            yield parameter, first, second
+    differences = list_program_differences(before, now, own.key_of_call, here.key_of_call)
+    return next(differences, None) is None
 
 
 def _compare_stops(planned: PlanNode, now: Node) -> Iterator[Changed]:
     """A stop whose message was removed: n8n does not run a workflow with such a node."""
     if now.short == "stopAndError" and not now.parameters.get("errorMessage"):
         yield Changed(now.name, planned.element, "errorMessage: a text", "errorMessage: not set")
-
-
-def _compared_parameters(step: Node) -> Mapping[str, Any]:
-    """The parameters that an outcome can depend on, without those that the editor omits."""
-    defaults = catalogue.default_values(step.short)
-    kept = _without_presentation(without_defaults(step.parameters, defaults))
-    canonical: Mapping[str, Any] = canonical_value(kept)
-    return canonical
-
-
-def _without_presentation(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            name: _without_presentation(part)
-            for name, part in value.items()
-            if name not in _PRESENTATION and name not in _OF_SERVER
-        }
-    return [_without_presentation(part) for part in value] if isinstance(value, list) else value
-
-
-def _are_same(script: bool, first: Any, second: Any, own: Names, here: Names) -> bool:
-    """Whether n8n resolves two parameters to the same values, or runs two scripts alike; references
-    to nodes are compared by the nodes."""
-    if first == second and all(here.key_of.get(name) == key for name, key in own.key_of.items()):
-        return True
-    if script and isinstance(first, str) and isinstance(second, str):
-        return own.code_form_of(first) == here.code_form_of(second)
-    return own.form_of(first) == here.form_of(second)
 
 
 def _describe_type(step: Node) -> str:
