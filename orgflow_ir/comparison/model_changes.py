@@ -75,9 +75,7 @@ _UNREAD = frozenset({"doc", "evidence"})
 """Fields of elements that only people read."""
 
 
-def _with_assumptions(
-    behaviour: Behaviour, changes: Iterable[Change], *, loose: bool
-) -> Behaviour:
+def _with_assumptions(behaviour: Behaviour, changes: Iterable[Change], *, loose: bool) -> Behaviour:
     """The behaviour with what has to hold of changes that the token game does not see."""
     assumed = list(_list_assumptions(changes))
     if loose:
@@ -94,9 +92,10 @@ def _list_assumptions(changes: Iterable[Change]) -> Iterator[str]:
             conditions = True
         elif change.what == "flow" and change.detail == "label":
             labels = True
-        elif change.what in ("element", "process") and change.kind == "changed":
-            if change.detail not in _UNREAD:
-                elements.append(f"`{change.name}`")
+        elif change.what not in ("element", "process") or change.kind != "changed":
+            continue
+        elif change.detail not in _UNREAD:
+            elements.append(f"`{change.name}`")
     if conditions:
         yield "the changed conditions decide as before"
     if labels:

@@ -11,8 +11,8 @@ COMPARISON_VERSION = 2
 """Version of the JSON; increased when a field changes its meaning or is removed."""
 
 Verdict = Literal["same", "changed", "bounded", "different", "unknown"]
-"""Of behaviour. `changed`: the same if what is assumed holds, which was not examined; `bounded`: the
-same within the explored bound; `unknown`: not comparable."""
+"""Of behaviour. `changed`: the same if what is assumed holds, which was not examined; `bounded`:
+the same within the explored bound; `unknown`: not comparable."""
 
 ChangeKind = Literal["added", "removed", "renamed", "changed"]
 

@@ -119,7 +119,8 @@ def _describe_content(
     renamed = matching.renamed
     back = {new_name: old_name for old_name, new_name in matching.pairs.items()}
     live_old, live_new = _list_live(old), _list_live(new)
-    changed, filled = [], []
+    changed: list[str] = []
+    filled: list[str] = []
     for name, partner in matching.pairs.items():
         before, now = old.steps[name], new.steps[partner]
         if name in decisions.joints or not (name in live_old or partner in live_new):
@@ -171,12 +172,16 @@ def _does_the_same(
     `back` if the old version has its node."""
     if before.type != now.type or before.disabled != now.disabled:
         return False
-    differences = list_program_differences(
-        before,
-        now,
-        lambda function, text: renamed.get(text, text) if function in NAMING else None,
-        lambda function, text: (text if text in back else f"?{text}") if function in NAMING else None,
-    )
+
+    def name_before(function: str, text: str) -> str | None:
+        return renamed.get(text, text) if function in NAMING else None
+
+    def name_now(function: str, text: str) -> str | None:
+        if function not in NAMING:
+            return None
+        return text if text in back else f"?{text}"
+
+    differences = list_program_differences(before, now, name_before, name_now)
     return next(differences, None) is None
 
 

@@ -23,22 +23,25 @@ _MOST_OUTPUTS: Final = 256
 """More outputs than any node has: a larger number in a file is ignored."""
 
 
-def is_never_true(left: object, operator: Mapping[str, Any], right: object) -> bool:
-    """Whether a comparison of version 2 is false whatever the data is, or n8n ends the run at it:
-    its left side is a text, since white space stands beside the code of an expression."""
+def constant_truth(
+    left: object, operator: Mapping[str, Any], right: object, *, strict: bool
+) -> bool | None:
+    """What a comparison of version 2 is whatever the data is, since white space stands beside the
+    code on its left side and makes a text of it; `None` if that depends on the data. n8n ends the
+    run at a comparison of types that it validates strictly, which counts as false.
+    """
     surrounded = surrounded_code(left)
     if surrounded is None:
-        return False
+        return None
     before, _, behind = surrounded
-    match operator.get("operation"):
-        case "true":
-            return operator.get("type") == "boolean"
-        case "equals":
-            if not isinstance(right, str) or right.startswith("="):
-                return False
-            return not (right.startswith(before) and right.endswith(behind))
-        case _:
+    kind, operation = operator.get("type"), operator.get("operation")
+    if kind == "boolean" and operation in ("true", "false"):
+        return operation == "true" and not strict  # n8n takes every text for true
+    if kind == "string" and operation == "equals":
+        constant = isinstance(right, str) and not right.startswith("=")
+        if constant and not (right.startswith(before) and right.endswith(behind)):  # type: ignore[union-attr]
             return False
+    return None
 
 
 class Comparison(NamedTuple):

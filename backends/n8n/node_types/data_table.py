@@ -7,7 +7,6 @@ guess. Sources: `nodes/DataTable` of n8n-nodes-base 2.41.1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args
 

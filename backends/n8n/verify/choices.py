@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from orgflow.backends.n8n.emit.decision_code import build_condition, never_set
-from orgflow.backends.n8n.format.condition_parameters import Condition, is_never_true, rules_of
+from orgflow.backends.n8n.format.condition_parameters import Condition, constant_truth, rules_of
 from orgflow.backends.n8n.format.expression_parts import value_code
+from orgflow.backends.n8n.format.expressions import unescape_text
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.parameter_values import (
@@ -154,14 +155,14 @@ class CanonicalCondition:
     Attributes:
         form: what two conditions are compared by.
         text: the condition as JSON, for messages and to find the kind of a difference.
-        is_never_true: whether the condition is false whatever the data is: it compares a text that
+        truth: what the condition is whatever the data is, if that is known: it compares a text that
             has something beside its code, such as a blank.
     """
 
-    __slots__ = ("form", "is_never_true", "text")
+    __slots__ = ("form", "text", "truth")
 
-    def __init__(self, form: tuple[object, ...], text: str, *, is_never_true: bool) -> None:
-        self.form, self.text, self.is_never_true = form, text, is_never_true
+    def __init__(self, form: tuple[object, ...], text: str, *, truth: bool | None) -> None:
+        self.form, self.text, self.truth = form, text, truth
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CanonicalCondition) and self.form == other.form
@@ -198,14 +199,22 @@ class Names:
         combinator = filter_.get("combinator", "and") if len(conditions) > 1 else "and"
         case = bool(options.get("caseSensitive", True))
         forms = tuple(self._comparison_form(c) for c in _list_mappings(filter_.get("conditions")))
-        never = [
-            is_never_true(c.get("leftValue"), mapping(c.get("operator")), c.get("rightValue"))
+        strict = validation == "strict"
+        truths = [
+            constant_truth(
+                c.get("leftValue"), mapping(c.get("operator")), c.get("rightValue"), strict=strict
+            )
             for c in _list_mappings(filter_.get("conditions"))
         ]
+        decided = combinator == "or"  # a truth that decides by itself
+        if decided in truths:
+            truth: bool | None = decided
+        else:
+            truth = None if None in truths or not truths else not decided
         return CanonicalCondition(
             (forms, combinator, validation, case),
             json.dumps([conditions, combinator, validation, case], ensure_ascii=False),
-            is_never_true=bool(never) and (all(never) if combinator == "or" else any(never)),
+            truth=truth,
         )
 
     def _comparison_form(self, comparison: Mapping[str, Any]) -> tuple[object, ...]:
@@ -262,8 +271,7 @@ def references_in(text: str) -> list[str]:
 
 def _read_name(match: re.Match[str]) -> str:
     raw = match[1] if match[1] is not None else match[2]
-    text = raw.replace("\\u007b", "{").replace("\\u007d", "}")
-    return re.sub(r"\\(.)", r"\1", text)
+    return unescape_text(raw)
 
 
 def _read_rules(step: Node) -> _Rules | None:
@@ -432,8 +440,9 @@ class _Reading:
             if was is not None:
                 left.remove(was)
                 match find_difference(wanted[was].text, texts[place].text):
-                    case _ if texts[place].is_never_true:
+                    case _ if texts[place].truth is not None:
                         predicates[place] = OTHER_VALUE
+                        negated |= {place} if texts[place].truth else set()
                     case Difference("value", word) if not self._names(gateway, word):
                         predicates[place] = OTHER_VALUE
                     case Difference("variable", word) if not self._names(gateway, word):
@@ -441,8 +450,8 @@ class _Reading:
                     case _:
                         predicates[place] = _find_predicate(wanted[was], gateway, self.known)
                 words = _condition_text([wanted[was].text], self.ref.label_of)
-            text = _condition_text([texts[place].text], self.ref.label_of)
-            changed.append(Changed(name, gateway, words, text))
+            words_now = _condition_text([texts[place].text], self.ref.label_of)
+            changed.append(Changed(name, gateway, words, words_now))
         leaves = {*range(len(predicates))} if now.ports is None else {*now.ports}
         few = len(leaves | ({now.fallback} - {None})) < len(self.ref.decision(gateway).branches)
         if not self._tied(name) and (few or None in predicates):

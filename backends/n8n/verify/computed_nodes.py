@@ -99,6 +99,7 @@ _WITHOUT = set(get_args(actions.Action)) ^ COMPARISONS.keys()
 if _WITHOUT:
     raise KeyError(f"no comparison for {sorted(kind.__name__ for kind in _WITHOUT)}")
 
+
 def changed_computations(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> Iterator[Changed]:
@@ -133,8 +134,8 @@ def _may_be_replaced(key: NodeKey, planned: PlanNode, ref: Reference) -> bool:
 
 
 _EVIDENCE_OF_COMPILATION = ("map", "notes", "id")
-"""How nodes are matched in a workflow that was compiled; others were drawn by hand, and need none of
-the nodes that only a compiler adds."""
+"""How nodes are matched in a workflow that was compiled; others were drawn by hand, and need none
+of the nodes that only a compiler adds."""
 
 
 def _list_missing_nodes(

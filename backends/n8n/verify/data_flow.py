@@ -113,9 +113,11 @@ class DataFlow:
     def _hidden_on_item(self, element: str, reader: str, variable: str) -> list[str]:
         """Nodes before a reader whose value of a variable is not on the items that come to it,
         without those that another node between sets anew."""
-        lost = self._incoming(reader)
         pairs = self.matching.pairs
         own = {pairs.get(key) for key, node in self.nodes.items() if node.element == element}
+        # A form that is asked again gets the item that its own question made.
+        sources = [source for _, source in self.into[reader] if source not in own]
+        lost = {n for source in sources for n in self.lost[source]}
         before = {n for n in self.setters if reader in list_reachable([n], self.ahead)}
         return [n for n in self.setters if n in before & lost and n not in own]
 

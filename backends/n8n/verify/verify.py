@@ -224,9 +224,7 @@ class _Verifier:
         changed = self.changed
         if changed:
             nodes = ", ".join(f"`{n}`" for n in dict.fromkeys(c.node for c in changed))
-            return Difference(
-                f"the content of these nodes differs from that of the model: {nodes}"
-            )
+            return Difference(f"the content of these nodes differs from that of the model: {nodes}")
         if self.conditions:
             required = join_listed(condition.text for condition in self.conditions)
             return Difference(f"the workflow behaves like the model only if {required}")
