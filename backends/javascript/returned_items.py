@@ -1,4 +1,4 @@
-"""What the script of a Code node returns: how many items, and which fields they have.
+"""The items that the script of a Code node returns: how many, and which fields they have.
 
 n8n runs a script once with all items, which returns a list of items or one item, or once for each
 item, when it returns one item or nothing. Only what the text shows for sure is read; a script that
@@ -31,7 +31,7 @@ _MOST_RESOLVED: Final = 10
 
 
 class ReturnedItems(NamedTuple):
-    """What a script returns for one item.
+    """The result of a script for one item.
 
     Attributes:
         is_one: whether it returns exactly one item, unless it fails.
@@ -48,7 +48,7 @@ UNKNOWN: Final = ReturnedItems()
 
 
 def read_returned_items(code: str, *, for_each: bool) -> ReturnedItems:
-    """What a script returns.
+    """The items that a script returns.
 
     Args:
         code: the text of the script, in JavaScript.
@@ -76,7 +76,7 @@ def _list_returns(root: SyntaxNode) -> Iterator[SyntaxNode | None]:
 
 
 class _Script:
-    """The constants of a script, and what it changes."""
+    """The constants of a script, and its changes of values."""
 
     def __init__(self, root: SyntaxNode, *, for_each: bool) -> None:
         self._for_each = for_each

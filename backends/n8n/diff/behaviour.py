@@ -137,7 +137,7 @@ def _describe_content(
         verbs = "returns one item and changes" if len(filled) == 1 else "return one item and change"
         yield f"{_join_names(filled)} {verbs} no variable of other steps"
     for names, flow, live, which, verb in (
-        (matching.added, new, live_new, "added", "passes"),
+        (matching.added, new, live_new, "added", "pass"),
         (matching.missing, old, live_old, "removed", "passed"),
     ):
         doing = [
@@ -146,7 +146,9 @@ def _describe_content(
             if name in live and _leads_on(name, flow) and not _passes_unchanged(flow.steps[name])
         ]
         if doing:
-            yield f"what was {which} {verb} on every item unchanged: {_join_names(doing)}"
+            nodes = "node" if len(doing) == 1 else "nodes"
+            verb = "passes" if (verb, nodes) == ("pass", "node") else verb
+            yield f"the {which} {nodes} {verb} on every item unchanged: {_join_names(doing)}"
 
 
 def _list_live(flow: WorkflowDocument) -> set[str]:

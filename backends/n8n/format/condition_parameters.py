@@ -26,21 +26,21 @@ _MOST_OUTPUTS: Final = 256
 def constant_truth(
     left: object, operator: Mapping[str, Any], right: object, *, strict: bool
 ) -> bool | None:
-    """What a comparison of version 2 is whatever the data is, since white space stands beside the
-    code on its left side and makes a text of it; `None` if that depends on the data. n8n ends the
+    """The result of a comparison of version 2 that does not depend on the data, since white space
+    beside the code on its left side makes a text of it; otherwise `None`. n8n ends the
     run at a comparison of types that it validates strictly, which counts as false.
     """
     surrounded = surrounded_code(left)
     if surrounded is None:
         return None
-    before, _, behind = surrounded
     kind, operation = operator.get("type"), operator.get("operation")
     if kind == "boolean" and operation in ("true", "false"):
         return operation == "true" and not strict  # n8n takes every text for true
     if kind == "string" and operation == "equals":
-        constant = isinstance(right, str) and not right.startswith("=")
-        if constant and not (right.startswith(before) and right.endswith(behind)):  # type: ignore[union-attr]
-            return False
+        before, _, behind = surrounded
+        if isinstance(right, str) and not right.startswith("="):
+            possible = right.startswith(before) and right.endswith(behind)
+            return None if possible else False
     return None
 
 

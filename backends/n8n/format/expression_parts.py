@@ -78,8 +78,8 @@ def value_code(value: object) -> str | None:
 
 
 def surrounded_code(value: object) -> tuple[str, str, str] | None:
-    """What stands before and after the only code of a parameter, if that is white space and makes
-    a text of its value: the text before, the code, and the text behind it."""
+    """The only code of a parameter with the white space around it, which makes a text of its value:
+    the text before, the code, and the text behind it."""
     if not isinstance(value, str) or not value.startswith("="):
         return None
     parts = split_parameter(value)

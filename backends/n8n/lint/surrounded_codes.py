@@ -1,7 +1,7 @@
 """Expressions with white space beside their only code, where something else than a text is needed.
 
 n8n makes a text of such a parameter: `={{ $json.ok }} ` with a blank at its end gives "true ",
-which is no boolean and equals no text without the blank.
+which n8n does not convert to a boolean, and which differs from every text without the blank.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ MOST_SHOWN, BEFORE = 160, 40
 class Comparison(Enum):
     """How the node of an action is compared.
 
-    `COMPUTED`: it has to be there, with the same values. `ASKING`: the same, but if the model says
-    nothing about what is asked, a person may put another node in its place. `FREE`: a person
+    `COMPUTED`: it has to be there, with the same values. `ASKING`: the same, but if the model
+    defines nothing of the question, a person may put another node in its place. `FREE`: a person
     decides about its content. `JUDGED`: other parts of `verify` compare it. `STOPPING`: its message
     is presentation.
     """
@@ -134,8 +134,8 @@ def _may_be_replaced(key: NodeKey, planned: PlanNode, ref: Reference) -> bool:
 
 
 _EVIDENCE_OF_COMPILATION = ("map", "notes", "id")
-"""How nodes are matched in a workflow that was compiled; others were drawn by hand, and need none
-of the nodes that only a compiler adds."""
+"""How nodes are matched in a workflow that was compiled; those drawn
+manually need none of the nodes that only a compiler adds."""
 
 
 def _list_missing_nodes(

@@ -1,4 +1,4 @@
-"""What has to hold of nodes that people added or put in the place of placeholders.
+"""Conditions on nodes that people added or put in the place of placeholders.
 
 The compiler knows nothing of their content, and the exploration assumes that each makes one item of
 one. Where the type and the parameters of a node do not show that, or where it may overwrite a

@@ -31,7 +31,7 @@ class ChangedExpression(Rule):
     What it finds
         A condition, a waiting time, or content that the compiler wrote (code, decision tables,
         mappings, fields of forms, requests, recipients, schedules) that differs from that of the
-        model, or a node with such content that is no longer there. Layout, comments, names of nodes
+        model, or a node with such content that no longer exists. Layout, comments, names of nodes
         and values that n8n's editor omits make no difference.
     Why it is wrong
         Whether the new one does the same as the old one depends on data and was not determined, so
