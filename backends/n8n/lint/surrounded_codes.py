@@ -53,13 +53,17 @@ def _list_texts(node: Node) -> Iterator[tuple[Path, str]]:
 def _list_texts_of_conditions(node: Node) -> Iterator[tuple[Path, str]]:
     rules = rules_of(node.short, node.version, node.parameters)
     computed = node.short == "switch" and node.parameters.get("mode", "rules") != "rules"
-    for rule in rules.rules if rules is not None and not computed else ():
+    if rules is None or computed:
+        return
+    for rule in rules.rules:
         if rule.condition.first:
             continue
         options = mapping(rule.condition.raw.get("options"))
-        strict = not rules.loose and options.get("typeValidation", "strict") == "strict"  # type: ignore[union-attr]
+        strict = not rules.loose and options.get("typeValidation", "strict") == "strict"
         refused = _REFUSED_STRICTLY if strict else _REFUSED
         for comparison in rule.condition.comparisons:
+            if not isinstance(comparison.kind, str):
+                continue  # n8n refuses it, which is reported
             operator = mapping(comparison.raw.get("operator"))
             place = ("parameters", *rule.place, *comparison.place)
             truth = constant_truth(comparison.left, operator, comparison.right, strict=strict)
@@ -90,7 +94,7 @@ def _list_texts_of_fields(node: Node) -> Iterator[tuple[Path, str]]:
     fields: Any = node.inside("assignments", "assignments")
     for index, field in enumerate(rows(fields)):
         kind = field.get("type")
-        if kind in _REFUSED and surrounded_code(field.get("value")) is not None:
+        if isinstance(kind, str) and kind in _REFUSED and surrounded_code(field.get("value")) is not None:
             path: Path = ("parameters", "assignments", "assignments", index, "value")
             yield path, _NEEDED[str(kind)]
 
