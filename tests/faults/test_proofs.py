@@ -261,7 +261,7 @@ TYPED = {
 }
 
 
-@pytest.mark.parametrize("around", ["={}", "= {}", "={} "])
+@pytest.mark.parametrize("around", ["={}", "= {}", "={} ", "={}\n"])
 @pytest.mark.parametrize("kind", TYPED)
 def test_check_reads_typed_fields_as_the_engine(
     engine: LocalEngine, tmp_path: Path, kind: str, around: str

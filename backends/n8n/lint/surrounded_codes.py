@@ -94,7 +94,11 @@ def _list_texts_of_fields(node: Node) -> Iterator[tuple[Path, str]]:
     fields: Any = node.inside("assignments", "assignments")
     for index, field in enumerate(rows(fields)):
         kind = field.get("type")
-        if isinstance(kind, str) and kind in _REFUSED and surrounded_code(field.get("value")) is not None:
+        if (
+            isinstance(kind, str)
+            and kind in _REFUSED
+            and surrounded_code(field.get("value")) is not None
+        ):
             path: Path = ("parameters", "assignments", "assignments", index, "value")
             yield path, _NEEDED[str(kind)]
 

@@ -36,7 +36,8 @@ _FAILURE_SETTINGS: Mapping[str, tuple[Any, ...]] = {
 """Settings that say what happens if a node fails, with the values that mean n8n's own default."""
 
 NameOfCall = Callable[[str, str], "str | None"]
-"""The text that stands for a call that names a node, given the function and the text; see `read_program`."""
+"""The text that stands for a call that names a node, given the function and the text; see
+`read_program`."""
 
 
 def list_program_differences(
