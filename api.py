@@ -161,9 +161,10 @@ class VerifyResult(CheckResult):
 
     @property
     def ok(self) -> bool:
-        """Whether every process was compared without a difference."""
+        """Whether every process was compared, and nothing was found that differs."""
+        differs = (Verdict.DIFFERENT, Verdict.CHANGED)
         results = self.verifications
-        return bool(results) and all(v.verdict is not Verdict.DIFFERENT for v in results)
+        return bool(results) and all(v.verdict not in differs for v in results)
 
     def _contents(self) -> Iterator[str]:
         verdicts = [f"`{v.label}` {v.verdict.value}" for v in self.verifications]
@@ -370,7 +371,7 @@ def verify(
         workflow: the file of the target, its content, or the result of `compile`.
         target: the name of a backend.
         options: options of the target.
-        strict: added steps, changed expressions and stalled work are differences.
+        strict: added steps, changed content, stalled work and conditions are differences.
 
     Raises:
         InputError: the file cannot be read.

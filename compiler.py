@@ -47,7 +47,7 @@ class CompileRequest(NamedTuple):
         allow_lossy: allow approximations that lose information.
         force: flow errors (`FORCEABLE`) are warnings.
         strict: duplicate execution and leftover tokens are errors; when workflows are compared,
-            added steps, changed expressions and stalled work are differences.
+            added steps, changed content, stalled work and conditions are differences.
         source: the input of the model, where its format has rules of its own.
         own: the backend of that format; see `own_backend`.
         workflows: the files that are compared with the model.

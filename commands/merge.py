@@ -13,6 +13,7 @@ from orgflow.commands.session import Session, text_width
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.usage_errors import InputError
 
+from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
@@ -33,8 +34,8 @@ def merged_artifacts(
     *,
     dry_run: bool,
 ) -> Sequence[Artifact] | None:
-    """The merged files, proved to behave like the model; None after an error in `ctx`, and with
-    `dry_run`, which prints the changes."""
+    """The merged files, none of which was found to behave unlike the model; None after an error in
+    `ctx`, and with `dry_run`, which prints the changes."""
     if type(backend).merge is Backend.merge:
         raise click.UsageError(f"target `{backend.name}` does not support merging")
     try:
@@ -55,8 +56,10 @@ def merged_artifacts(
         return None
     whole = join_artifacts(merging.artifacts).encode("utf-8", "surrogatepass")
     workflow = SourceFile("the merged workflow", whole)
+    # People change content on purpose; the merge reports such edits and keeps them.
+    ctx.severities = {**ctx.severities, "OF481": Severity.WARNING}
     results = backend.verify(model, workflow, ctx, emitted=emitted) or ()
-    if not results or not all(result.ok for result in results):
+    if not results or not all(result.permits_edits for result in results):
         return None
     if dry_run:
         comparison = backend.diff(source, workflow, ctx)

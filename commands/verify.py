@@ -29,18 +29,28 @@ from orgflow.compiler import CompileRequest, add_called_processes, emit_despite_
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.source import SourceFile, SourceKind
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.guards import call_guarded
 from orgflow_ir.reporting.json_reporter import diagnostics_data
 from orgflow_ir.targets.artifact import Emitted
-from orgflow_ir.targets.verification import VERIFICATION_VERSION, Difference, Verification
+from orgflow_ir.targets.verification import (
+    VERIFICATION_VERSION,
+    Condition,
+    Difference,
+    Verdict,
+    Verification,
+)
 
 WIDTH = 80
-_REPORTED = ("OF480", "OF481", "OF482", "OF483", "OF484")
+_REPORTED = ("OF480", "OF481", "OF482", "OF483", "OF484", "OF489")
 _NOT_COMPARED = "OF487"
 _LEFT = 38
+_MOST_CONDITIONS = 3
+"""Maximum number of conditions in the first sentence of a report."""
+
 _HOW = {
     "map": "by the map",
     "notes": "by their notes",
@@ -68,7 +78,7 @@ class VerifyOptions(ProcessOptions, SourceOptions):
 @click.option(
     "--strict",
     is_flag=True,
-    help="Count added steps, changed expressions and paused work as differences.",
+    help="Count added steps, changed content, paused work and conditions as differences.",
 )
 @click.option(
     "--json",
@@ -85,8 +95,9 @@ def command(options: VerifyOptions) -> None:
     all their files or their folder.
 
     Every state that the target's engine can reach is compared with the states of the model, so
-    loops are proved and not sampled. Verdicts: proved, bounded (with the bound), different (with
-    both runs in parallel), changed expression (reported, not judged). Exit code 1: different.
+    loops are proved and not sampled. Verdicts: proved, proved if (with what has to hold of steps
+    that people added or filled in), bounded (with the bound), changed (content differs and was not
+    judged), different (with both runs in parallel). Exit code 1: changed or different.
     """
     if [options.model_, *options.workflows].count("-") > 1:
         raise click.UsageError("only one of MODEL and the WORKFLOWs can be standard input")
@@ -241,10 +252,14 @@ def as_text(results: Sequence[Verification], target: str) -> str:
 def _describe_result(result: Verification, target: str) -> list[str]:
     what = f"the workflow `{result.workflow}` behaves like the process `{result.label}`"
     looked = f"all {result.states} states were compared"
+    heading = result.verdict.value
+    if result.verdict is Verdict.CONDITIONAL:
+        heading = _describe_conditions(result.conditions)
     sentence = {
         "proved": f"{what}; {looked}",
-        "changed expression": f"{what} if its changed expressions decide like those of the model; "
-        f"{looked}",
+        "proved if": f"{what}; {looked}",
+        "changed": f"the workflow `{result.workflow}` has other content than the process "
+        f"`{result.label}`; whether it does the same was not determined. Apart from that, {looked}",
         "bounded": f"no difference between the workflow `{result.workflow}` and the process "
         f"`{result.label}` was found, but not everything was compared: {result.bound}",
         "different": f"the workflow `{result.workflow}` does not behave like the process "
@@ -252,7 +267,7 @@ def _describe_result(result: Verification, target: str) -> list[str]:
         if result.workflow
         else f"no workflow implements the process `{result.label}`",
     }[result.verdict.value]
-    lines = _wrap_lines(f"{result.verdict.value}: {sentence}", "")
+    lines = _wrap_lines(f"{heading}: {sentence}", "")
     if result.difference is not None:
         lines += _wrap_lines(result.difference.message, "  ")
         lines += side_by_side(result.difference)
@@ -264,11 +279,21 @@ def _describe_result(result: Verification, target: str) -> list[str]:
         lines += _wrap_lines("added: " + ", ".join(f"`{n}`" for n in result.added), "  ")
     if result.missing:
         lines += _wrap_lines("not there: " + ", ".join(f"`{n}`" for n in result.missing), "  ")
+    if result.verdict is not Verdict.CONDITIONAL or len(result.conditions) > _MOST_CONDITIONS:
+        for condition in result.conditions:
+            lines += _wrap_lines(f"condition: {condition.text}", "  ")
     for delay in result.delayed:
         lines += _wrap_lines(f"{target} takes turns: {delay}", "  ")
     for taken in result.assumed:
         lines += _wrap_lines(f"assumed: {taken}", "  ")
     return lines
+
+
+def _describe_conditions(conditions: Sequence[Condition]) -> str:
+    """The verdict with what has to hold: in words, or by number where these are many."""
+    if len(conditions) > _MOST_CONDITIONS:
+        return f"proved if {len(conditions)} conditions hold"
+    return f"proved if {join_listed(condition.text for condition in conditions)}"
 
 
 def side_by_side(difference: Difference) -> list[str]:

@@ -30,10 +30,11 @@ MOST_NESTED = 300
 MOST_SHOWN = 30
 """Maximum number of characters of a faulty text that are shown."""
 
-_FUNCTIONS = frozenset({
+FUNCTION_NODES = frozenset({
     "function_declaration", "function_expression", "arrow_function", "method_definition",
     "generator_function", "generator_function_declaration", "class_declaration", "class",
 })  # fmt: skip
+"""Kinds of nodes of the syntax tree in which `return` belongs to another function."""
 
 _LEFT_OUT = frozenset({";", ",", "(", ")", "{", "}", "[", "]", '"', "'", "`", "${", "comment"})
 """Tokens that the kinds of the nodes around them say, and that mean nothing by themselves."""
@@ -64,7 +65,7 @@ def read_program(
     Raises:
         UnreadableProgram: the text has no form.
     """
-    root = _parse_text(code)
+    root = parse_syntax(code)
     if root.has_error:
         raise UnreadableProgram("the text is not JavaScript")
     return _FormReader(name_of).form_of(root, 0)
@@ -83,7 +84,7 @@ def find_syntax_fault(code: str) -> SyntaxFault | None:
     """The first fault of a script, in which `return` and `await` may stand outside of functions;
     `None` if it is valid, or takes too long to parse."""
     try:
-        node = _parse_text(code)
+        node = parse_syntax(code)
     except UnreadableProgram:
         return None
     if not node.has_error:
@@ -102,7 +103,7 @@ def returns_value(code: str) -> bool:
     """Whether a script returns a value or throws an error somewhere outside of its functions, or
     takes too long to parse."""
     try:
-        todo = [_parse_text(code)]
+        todo = [parse_syntax(code)]
     except UnreadableProgram:
         return True
     while todo:
@@ -111,7 +112,7 @@ def returns_value(code: str) -> bool:
             node.type == "return_statement" and any(c.is_named for c in node.children)
         ):
             return True
-        if node.type not in _FUNCTIONS:
+        if node.type not in FUNCTION_NODES:
             todo.extend(node.children)
     return False
 
@@ -121,8 +122,9 @@ MOST_OPEN_COMMENTS = 200
 names such as `**/*.js` are some."""
 
 
-def _parse_text(code: str) -> SyntaxNode:
-    """The root of the syntax tree. Raises `UnreadableProgram` for a text that takes too long."""
+def parse_syntax(code: str) -> SyntaxNode:
+    """The syntax tree of a script, in which `return` and `await` may stand outside of functions.
+    Raises `UnreadableProgram` for a text that takes too long."""
     if code.count("/*") - code.count("*/") > MOST_OPEN_COMMENTS:
         raise UnreadableProgram("the text has too many comments without an end")
     return _create_parser().parse(code.encode("utf-8", "surrogatepass")).root_node

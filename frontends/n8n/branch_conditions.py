@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from orgflow.backends.n8n.format.condition_parameters import Comparison, Condition
+from orgflow.backends.n8n.format.expression_parts import value_code
 
 from orgflow_ir.model import Expression
 
 LANGUAGE = "n8n"
 
-_WHOLE = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
 _UNARY = {
     "exists": "exists",
     "notExists": "does not exist",
@@ -65,9 +64,9 @@ def condition_expression(words: str) -> Expression | None:
 def operand_text(value: Any) -> str:
     """The code of an expression, a literal as JSON, a template in quotes."""
     if isinstance(value, str) and value.startswith("="):
-        whole = _WHOLE.fullmatch(value)
-        if whole is not None:
-            return " ".join(whole["code"].split())
+        code = value_code(value)
+        if code is not None:
+            return " ".join(code.split())
         value = value[1:]
     return json.dumps(value, ensure_ascii=False)
 

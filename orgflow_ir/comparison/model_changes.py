@@ -10,6 +10,7 @@ from typing import Any
 from orgflow_ir.flow.token_game.trace_equivalence import LIMIT, compare_processes
 from orgflow_ir.model import Element, Event, Flow, Gateway, Model, Node, Process
 from orgflow_ir.model.codec import to_json
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.value import Value
 from orgflow_ir.targets.comparison import Behaviour, Change, Comparison, Kind, Part
 
@@ -64,8 +65,51 @@ def _compare_part(
     else:
         behaviour = compare_processes(old, new, pairs, silent=silent, limit=limit)
     changes = tuple(_list_changes(old_process, new_process, pairs, found_by, loose, silent))
+    if behaviour.verdict in ("same", "bounded"):
+        behaviour = _with_assumptions(behaviour, changes, loose=loose)
     layout = not loose and old[0] != new[0]
     return Part(old_process.label, new_process.label, how, behaviour, changes, layout)
+
+
+_UNREAD = frozenset({"doc", "evidence"})
+"""Fields of elements that only people read."""
+
+
+def _with_assumptions(behaviour: Behaviour, changes: Iterable[Change], *, loose: bool) -> Behaviour:
+    """The behaviour with what has to hold of changes that the token game does not see."""
+    assumed = list(_list_assumptions(changes))
+    if loose:
+        assumed.append("the steps and conditions of both do the same, which was not compared")
+    verdict = "changed" if assumed and behaviour.verdict == "same" else behaviour.verdict
+    return behaviour._replace(verdict=verdict, assumed=(*behaviour.assumed, *assumed))
+
+
+def _list_assumptions(changes: Iterable[Change]) -> Iterator[str]:
+    conditions = labels = False
+    elements: list[str] = []
+    for change in changes:
+        if change.what == "condition" or (change.what == "flow" and "default" in change.detail):
+            conditions = True
+        elif change.what == "flow" and change.detail == "label":
+            labels = True
+        elif change.what not in ("element", "process") or change.kind != "changed":
+            continue
+        elif change.detail not in _UNREAD:
+            elements.append(f"`{change.name}`")
+    if conditions:
+        yield "the changed conditions decide as before"
+    if labels:
+        yield "the branches with changed labels are taken as before"
+    if elements:
+        named = list(dict.fromkeys(elements))
+        shown = join_listed(named if len(named) <= _MOST_NAMED else [
+            *named[: _MOST_NAMED - 1], f"{len(named) - _MOST_NAMED + 1} more",
+        ])  # fmt: skip
+        yield f"{shown} {'does' if len(named) == 1 else 'do'} the same as before"
+
+
+_MOST_NAMED = 4
+"""Maximum number of changed elements that an assumption names."""
 
 
 def _added_stops(old: Process, new: Process) -> frozenset[str]:

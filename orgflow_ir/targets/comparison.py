@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from orgflow_ir.model.records import NamedTuple
 
-COMPARISON_VERSION = 1
+COMPARISON_VERSION = 2
 """Version of the JSON; increased when a field changes its meaning or is removed."""
 
-Verdict = Literal["same", "bounded", "different", "unknown"]
-"""Of behaviour. `bounded`: the same within the explored bound; `unknown`: not comparable."""
+Verdict = Literal["same", "changed", "bounded", "different", "unknown"]
+"""Of behaviour. `changed`: the same if what is assumed holds, which was not examined; `bounded`:
+the same within the explored bound; `unknown`: not comparable."""
 
 ChangeKind = Literal["added", "removed", "renamed", "changed"]
 
@@ -122,7 +123,7 @@ class Comparison(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """The worst of all parts; a part that only one version has is a different behaviour."""
-        order: tuple[Verdict, ...] = ("same", "bounded", "unknown", "different")
+        order: tuple[Verdict, ...] = ("same", "changed", "bounded", "unknown", "different")
         verdicts: list[Verdict] = [
             "different" if part.behaviour is None else part.behaviour.verdict for part in self.parts
         ]

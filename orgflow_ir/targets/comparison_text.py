@@ -71,10 +71,10 @@ def _verdict_text(part: Part, behaviour: Behaviour) -> str:
     but = " except for additions and removals" if moved else ""
     given = ", if " + " and ".join(behaviour.assumed) if behaviour.assumed else ""
     match behaviour.verdict:
-        case "same":
+        case "same" | "changed":
             return f"same behaviour{but}{given}"
         case "bounded":
-            return f"same behaviour{but} within a bound: {behaviour.reason}"
+            return f"no difference was found{but} within a bound{given}: {behaviour.reason}"
         case "unknown":
             return f"behaviour not judged: {behaviour.reason}"
         case _:

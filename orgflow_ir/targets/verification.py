@@ -8,21 +8,24 @@ from typing import Literal
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model.records import NamedTuple
 
-VERIFICATION_VERSION = 1
+VERIFICATION_VERSION = 2
 """Version of the JSON; increased when a field changes its meaning or is removed."""
 
 
 class Verdict(StrEnum):
     """The verdict on a workflow and a process (DESIGN, idea 4).
 
-    PROVED: every state was examined, including all loops. BOUNDED: no difference was found within
-    the given bound. CHANGED: as PROVED, provided that each changed expression still chooses like
-    the original, which was not examined. DIFFERENT: a run shows the difference.
+    PROVED: every state was examined, including all loops, and every program of the workflow is that
+    of the model. CONDITIONAL: as PROVED, provided that the conditions hold, which concern nodes
+    that a person added or put in the place of a placeholder. BOUNDED: no difference was found
+    within the given bound. CHANGED: content that the compiler wrote differs, and whether it does
+    the same was not determined. DIFFERENT: a run shows the difference.
     """
 
     PROVED = "proved"
+    CONDITIONAL = "proved if"
     BOUNDED = "bounded"
-    CHANGED = "changed expression"
+    CHANGED = "changed"
     DIFFERENT = "different"
 
 
@@ -40,19 +43,42 @@ class Matched(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """A deciding expression that differs from the one in the model.
+    """Content of a node that differs from what the compiler writes for the model.
 
     Attributes:
         node: the node that contains it.
-        element: id of the gateway or event it belongs to.
-        was: the expression of the model, as text.
-        now: the current expression.
+        element: id of the element it belongs to.
+        was: the content as compiled, as text.
+        now: the current content.
     """
 
     node: str
     element: str
     was: str
     now: str
+
+
+ConditionKind = Literal["one-item", "keeps-variables"]
+"""What has to hold of a node: it returns one item for one item, or it leaves variables as they are
+that are not its own."""
+
+
+class Condition(NamedTuple):
+    """What has to hold for a workflow to be proved.
+
+    Attributes:
+        kind: see `ConditionKind`.
+        node: the node that it concerns.
+        element: id of the element that the node stands for; empty for an added node.
+        text: the condition as words that follow "if".
+        variables: the variables that it concerns.
+    """
+
+    kind: ConditionKind
+    node: str
+    element: str
+    text: str
+    variables: tuple[str, ...] = ()
 
 
 class SideBySide(NamedTuple):
@@ -90,7 +116,8 @@ class Verification(NamedTuple):
         states: number of examined pairs of an engine configuration and a marking.
         bound: the part that was not examined, for BOUNDED.
         difference: for DIFFERENT.
-        changed: expressions and times that differ from those of the model.
+        changed: content that differs from that of the model, for CHANGED.
+        conditions: what has to hold, for CONDITIONAL.
         added: nodes without an element in the model, in the order of the file.
         missing: elements without a node.
         matched: nodes with an element, and how they were matched.
@@ -112,8 +139,15 @@ class Verification(NamedTuple):
     matched: tuple[Matched, ...] = ()
     delayed: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether at least one state was examined and no difference was found."""
+        """Whether at least one state was examined, and nothing was found that differs."""
+        return self.permits_edits and self.verdict is not Verdict.CHANGED
+
+    @property
+    def permits_edits(self) -> bool:
+        """Whether the workflow may be merged or deployed with the edits of a person, who may have
+        changed content on purpose: as `ok`, but for such changes."""
         return self.verdict is not Verdict.DIFFERENT and self.states > 0

@@ -16,7 +16,7 @@ from orgflow_ir.flow.token_game.stimulus import Kind as StimulusKind
 from orgflow_ir.model.codec import json_schema
 from orgflow_ir.reporting.json_reporter import JSON_VERSION
 from orgflow_ir.targets.comparison import COMPARISON_VERSION, ChangeKind, Kind, Verdict
-from orgflow_ir.targets.verification import VERIFICATION_VERSION, How
+from orgflow_ir.targets.verification import VERIFICATION_VERSION, ConditionKind, How
 from orgflow_ir.targets.verification import Verdict as Verified
 
 FOLDER = Path(__file__).resolve().parents[2] / "orgflow_ir" / "schema"
@@ -154,6 +154,15 @@ def verification_schema() -> dict[str, Any]:
         }
     )
     how = {"enum": list(get_args(How))}
+    condition = _closed(
+        {
+            "kind": {"enum": list(get_args(ConditionKind))},
+            "node": text,
+            "element": text,
+            "text": text,
+            "variables": _list(text),
+        }
+    )
     result = _closed(
         {
             "process": text,
@@ -169,6 +178,7 @@ def verification_schema() -> dict[str, Any]:
             "matched": _list(_closed({"node": text, "element": text, "how": how})),
             "delayed": _list(text),
             "assumed": _list(text),
+            "conditions": _list(condition),
         }
     )
     return _with_diagnostics(

@@ -14,9 +14,12 @@ from orgflow.backends.n8n.engine_model.flow import Node
 from orgflow.backends.n8n.format.canonical_parameters import parameters_of, read_flags
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.node_decisions import Decision, decision_of
+from orgflow.backends.n8n.format.parameter_values import parameter_form
 from orgflow.backends.n8n.format.references import follow_renames
 from orgflow.backends.n8n.format.workflow_document import Node as Step
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.node_types import find_type
+from orgflow.backends.n8n.node_types.node_programs import NAMING, list_program_differences
 
 from orgflow_ir.targets.comparison import Behaviour, Row
 
@@ -50,7 +53,8 @@ class Decisions:
 def _read_decisions(flow: WorkflowDocument, renamed: Mapping[str, str]) -> dict[str, Decision]:
     decisions = {}
     for name, step in flow.steps.items():
-        decision = decision_of(step, follow_renames(step.parameters, renamed))
+        parameters = follow_renames(step.parameters, renamed)
+        decision = decision_of(step, parameters, lambda value: repr(parameter_form(value)))
         if decision is not None:
             decisions[name] = decision
     return decisions
@@ -100,9 +104,99 @@ def diff_behaviour(
         if other:
             return Behaviour("different", behaviour.looked_at, other)
     assumed = list(_describe_waits(old, new, matching))
-    if any(joint.changed for joint in decisions.joints.values()):
+    if any(joint.is_assumed for joint in decisions.joints.values()):
         assumed.append("the changed conditions decide as before")
-    return behaviour._replace(assumed=tuple(assumed))
+    assumed += _describe_content(old, new, matching, decisions)
+    verdict = "changed" if assumed and behaviour.verdict == "same" else behaviour.verdict
+    return behaviour._replace(verdict=verdict, assumed=tuple(assumed))
+
+
+def _describe_content(
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str], decisions: Decisions
+) -> Iterator[str]:
+    """What has to hold of content that was not run: of nodes that have other content, and of those
+    that only one version has."""
+    renamed = matching.renamed
+    back = {new_name: old_name for old_name, new_name in matching.pairs.items()}
+    live_old, live_new = _list_live(old), _list_live(new)
+    changed: list[str] = []
+    filled: list[str] = []
+    for name, partner in matching.pairs.items():
+        before, now = old.steps[name], new.steps[partner]
+        if name in decisions.joints or not (name in live_old or partner in live_new):
+            continue
+        waits = _holds_up(before) or _holds_up(now)
+        if not waits and _passes_unchanged(before) and _passes_unchanged(now):
+            continue
+        if not _does_the_same(before, now, renamed, back):
+            (filled if before.short == "noOp" else changed).append(partner)
+    if changed:
+        subject = "node does" if len(changed) == 1 else "nodes do"
+        yield f"the changed {subject} the same as before: {_join_names(changed)}"
+    if filled:
+        verbs = "returns one item and changes" if len(filled) == 1 else "return one item and change"
+        yield f"{_join_names(filled)} {verbs} no variable of other steps"
+    for names, flow, live, which, verb in (
+        (matching.added, new, live_new, "added", "pass"),
+        (matching.missing, old, live_old, "removed", "passed"),
+    ):
+        doing = [
+            name
+            for name in names
+            if name in live and _leads_on(name, flow) and not _passes_unchanged(flow.steps[name])
+        ]
+        if doing:
+            nodes = "node" if len(doing) == 1 else "nodes"
+            verb = "passes" if (verb, nodes) == ("pass", "node") else verb
+            yield f"the {which} {nodes} {verb} on every item unchanged: {_join_names(doing)}"
+
+
+def _list_live(flow: WorkflowDocument) -> set[str]:
+    """The nodes that a run may come to."""
+    ahead: dict[str, list[str]] = {}
+    for wire in flow.wires:
+        if wire.kind == "main":
+            ahead.setdefault(wire.source, []).append(wire.target)
+    live: set[str] = set()
+    todo = _list_starts(flow)
+    while todo:
+        name = todo.pop()
+        if name not in live:
+            live.add(name)
+            todo += ahead.get(name, ())
+    return live
+
+
+def _does_the_same(
+    before: Step, now: Step, renamed: Mapping[str, str], back: Mapping[str, str]
+) -> bool:
+    """Whether two versions of a node have the same program; a name of the new version is known by
+    `back` if the old version has its node."""
+    if before.type != now.type or before.disabled != now.disabled:
+        return False
+
+    def name_before(function: str, text: str) -> str | None:
+        return renamed.get(text, text) if function in NAMING else None
+
+    def name_now(function: str, text: str) -> str | None:
+        if function not in NAMING:
+            return None
+        return text if text in back else f"?{text}"
+
+    differences = list_program_differences(before, now, name_before, name_now)
+    return next(differences, None) is None
+
+
+def _passes_unchanged(step: Step) -> bool:
+    """Whether a node hands on its items as they are; waits and nodes that decide are followed."""
+    kind = find_type(step.short)
+    effect = None if kind is None else kind.effect(step.version, step.parameters)
+    return step.disabled or step.trigger or _holds_up(step) or effect == "pass"
+
+
+def _leads_on(name: str, flow: WorkflowDocument) -> bool:
+    """Whether another node follows, which gets what a node hands on."""
+    return any(wire.source == name and wire.kind == "main" for wire in flow.wires)
 
 
 def _legacy_order(old: WorkflowDocument, new: WorkflowDocument) -> Behaviour:

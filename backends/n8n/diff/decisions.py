@@ -39,11 +39,14 @@ class Joint(NamedTuple):
         old: the old version.
         new: the new one, with the atoms of the old one for changed conditions.
         changed: the changed conditions.
+        is_assumed: whether some of them are assumed to decide as before; others are the same in
+            other words.
     """
 
     old: Decision
     new: Decision
     changed: tuple[ChangedCondition, ...] = ()
+    is_assumed: bool = False
 
     def joint_ways(self, items: int) -> tuple[tuple[Way, ...], bool]:
         """Every possible decision about this number of items, and whether some were omitted."""
@@ -120,7 +123,7 @@ def join_decisions(old: Decision, new: Decision) -> Joint:
         ChangedCondition(o.label or n.label, o.words, n.words)
         for o, n in (*pairs, *_pair_reworded(old, new))
     )
-    return Joint(old, new._replace(rules=rules), changed)
+    return Joint(old, new._replace(rules=rules), changed, bool(pairs))
 
 
 def _pair_reworded(old: Decision, new: Decision) -> list[tuple[Rule, Rule]]:

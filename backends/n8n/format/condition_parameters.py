@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from orgflow.backends.n8n.format.expression_parts import surrounded_code
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 
 from orgflow_ir.model.records import NamedTuple
@@ -20,6 +21,27 @@ Place = tuple[str | int, ...]
 
 _MOST_OUTPUTS: Final = 256
 """More outputs than any node has: a larger number in a file is ignored."""
+
+
+def constant_truth(
+    left: object, operator: Mapping[str, Any], right: object, *, strict: bool
+) -> bool | None:
+    """The result of a comparison of version 2 that does not depend on the data, since white space
+    beside the code on its left side makes a text of it; otherwise `None`. n8n ends the
+    run at a comparison of types that it validates strictly, which counts as false.
+    """
+    surrounded = surrounded_code(left)
+    if surrounded is None:
+        return None
+    kind, operation = operator.get("type"), operator.get("operation")
+    if kind == "boolean" and operation in ("true", "false"):
+        return operation == "true" and not strict  # n8n takes every text for true
+    if kind == "string" and operation == "equals":
+        before, _, behind = surrounded
+        if isinstance(right, str) and not right.startswith("="):
+            possible = right.startswith(before) and right.endswith(behind)
+            return None if possible else False
+    return None
 
 
 class Comparison(NamedTuple):

@@ -156,7 +156,7 @@ class _CodeReader:
         if token in _REFERRING:
             called = _REFERENCE.match(self.code, self.position)
             if called is not None:
-                self.references.append(_unescape_text(called[1][1:-1]))
+                self.references.append(unescape_text(called[1][1:-1]))
         return ""
 
     def read_string(self, token: str) -> str:
@@ -240,7 +240,9 @@ def _find_brackets(text: str, brackets: str, position: int) -> int:
         position = bracket + 2
 
 
-def _unescape_text(quoted: str) -> str:
+def unescape_text(quoted: str) -> str:
+    """The text that the inside of a literal of JavaScript stands for."""
+
     def unescape_match(match: re.Match[str]) -> str:
         digits = match[1] or match[2] or match[3]
         if digits is None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from orgflow.backends.n8n.format.expression_parts import value_code
 from orgflow.backends.n8n.format.json_values import inside, rows
 
 Entry = Literal["text", "textarea", "number", "date", "dropdown", "checkbox"]
@@ -53,8 +54,8 @@ def hidden_fields(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _field_code(text: str) -> str:
-    whole = text.startswith("={{") and text.endswith("}}")
-    return text[3:-2].strip() if whole else json.dumps(text)
+    code = value_code(text)
+    return code.strip() if code is not None else json.dumps(text)
 
 
 def wait_for_form(

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
+from orgflow.backends.n8n.format.expression_parts import value_code
 from orgflow.backends.n8n.format.workflow_document import Node
 
 from orgflow_ir.model.records import NamedTuple
 
-_WHOLE = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
-_NOT = re.compile(r"=\s*\{\{\s*!\s*\((?P<code>(?:(?!\{\{|\}\}).)*)\)\s*\}\}\s*", re.DOTALL)
+_NOT = re.compile(r"\s*!\s*\((?P<code>.*)\)\s*", re.DOTALL)
 
 _OLD_NAMES: Mapping[str, str] = {
     "equal": "equals", "notEqual": "notEquals", "larger": "gt", "largerEqual": "gte",
@@ -84,22 +84,41 @@ class Decision(NamedTuple):
         return ", ".join(self.labels.get(o) or str(o) for o in outputs) or "no branch"
 
 
-def decision_of(step: Node, parameters: Mapping[str, Any]) -> Decision | None:
-    """The decision of a step; `None` for one other than If, Filter or Switch, or a disabled one."""
+def operand_key(value: Any) -> str:
+    """A text that two operands share if they are written alike, but for white space around code."""
+    code = value_code(value)
+    return _json_text("={{ " + code.strip() + " }}" if code is not None else value)
+
+
+def decision_of(
+    step: Node, parameters: Mapping[str, Any], key_of: Callable[[Any], str] = operand_key
+) -> Decision | None:
+    """The decision of a step; `None` for one other than If, Filter or Switch, or a disabled one.
+
+    Args:
+        step: the node.
+        parameters: its parameters, which may name other nodes than those of the file.
+        key_of: a text that operands share if they have the same value.
+    """
     if step.disabled:
         return None
     row_rules = rules_of(step.short, step.version, parameters)
     if row_rules is None:
-        return _computed_decision(step, parameters) if step.short == "switch" else None
+        computed = step.short == "switch"
+        return _computed_decision(step, parameters, key_of) if computed else None
     if step.short in ("if", "filter"):
-        atom, holds, words, exclusive = _condition_formula(row_rules.rules[0].condition)
+        atom, holds, words, exclusive = _condition_formula(
+            row_rules.rules[0].condition, row_rules.loose, key_of
+        )
         names = ("true", "false") if step.short == "if" else ("kept", "dropped")
         rule = Rule(atom, holds, 0, words, exclusive=exclusive)
         return Decision((rule,), 1, False, dict(enumerate(names)))
     rules: list[Rule] = []
     labels: dict[int, str] = {}
     for row_rule in row_rules.rules:
-        atom, holds, words, exclusive = _condition_formula(row_rule.condition)
+        atom, holds, words, exclusive = _condition_formula(
+            row_rule.condition, row_rules.loose, key_of
+        )
         label = row_rule.label if row_rule.label.strip() else ""
         labels[row_rule.output] = label or words
         rules.append(Rule(atom, holds, row_rule.output, words, label, exclusive))
@@ -109,20 +128,23 @@ def decision_of(step: Node, parameters: Mapping[str, Any]) -> Decision | None:
     return Decision(tuple(rules), otherwise, row_rules.every, labels)
 
 
-def _computed_decision(step: Node, parameters: Mapping[str, Any]) -> Decision:
+def _computed_decision(
+    step: Node, parameters: Mapping[str, Any], key_of: Callable[[Any], str]
+) -> Decision:
     """A Switch that computes the number of its output."""
     key = "numberOutputs" if step.version >= 3 else "outputsAmount"
     count = parameters.get(key, 4)
     count = count if type(count) is int and 0 <= count <= 256 else 4
     output_words = operand_text(parameters.get("output", ""))
+    output_key = key_of(parameters.get("output", ""))
     by_number = tuple(
         Rule(
-            json.dumps([output_words, i]),
+            json.dumps([output_key, i]),
             True,
             i,
             f"{output_words} = {i}",
             str(i),
-            (output_words, str(i)),
+            (output_key, str(i)),
         )
         for i in range(count)
     )
@@ -135,8 +157,11 @@ _Literal = tuple[str, str, str, str, bool]
 """Left side, type, operation, right side, and the expected truth value."""
 
 
-def _condition_formula(condition: Condition) -> tuple[str, bool, str, tuple[str, str] | None]:
+def _condition_formula(
+    condition: Condition, loose: bool, key_of: Callable[[Any], str]
+) -> tuple[str, bool, str, tuple[str, str] | None]:
     """Atom, sign, words, and what excludes another atom."""
+    options = _unusual_options(condition, loose)
     either = condition.either
     literals: list[_Literal] = []
     words: list[str] = []
@@ -144,31 +169,45 @@ def _condition_formula(condition: Condition) -> tuple[str, bool, str, tuple[str,
         name = comparison.operation or ""
         name = _OLD_NAMES.get(name, name) if condition.first else name
         literals.append(
-            _comparison_literal(comparison.left, comparison.kind, name, comparison.right)
+            _comparison_literal(comparison.left, comparison.kind, name, comparison.right, key_of)
         )
         words.append(_comparison_words(comparison.left, name, comparison.right))
     sentence = (" or " if either else " and ").join(words) or "always"
     if len(literals) == 1:
         left, kind, name, right, holds = literals[0]
-        exclusive = (left, right) if name == "equals" and not right.startswith('"=') else None
-        return json.dumps([left, kind, name, right]), holds, sentence, exclusive
-    plain = json.dumps([either, sorted(set(literals))])
+        constant = not str(condition.comparisons[0].right).startswith("=")
+        exclusive = (left, right) if name == "equals" and constant else None
+        return json.dumps([left, kind, name, right, *options]), holds, sentence, exclusive
+    plain = json.dumps([either, sorted(set(literals)), *options])
     negated = json.dumps(
-        [not either, sorted({(*literal[:4], not literal[4]) for literal in literals})]
+        [not either, sorted({(*literal[:4], not literal[4]) for literal in literals}), *options]
     )
     return min(plain, negated), plain <= negated, sentence, None
 
 
-def _comparison_literal(left: Any, kind: str, name: str, right: Any) -> _Literal:
+def _unusual_options(condition: Condition, loose: bool) -> tuple[str, ...]:
+    """The options of a condition under which n8n compares otherwise than by default."""
+    if condition.first:
+        return ()
+    options = condition.raw.get("options")
+    options = options if isinstance(options, Mapping) else {}
+    strict = not loose and options.get("typeValidation", "strict") == "strict"
+    ignores_case = options.get("caseSensitive") is False
+    return (*(("strict",) if strict else ()), *(("ignores case",) if ignores_case else ()))
+
+
+def _comparison_literal(
+    left: Any, kind: str, name: str, right: Any, key_of: Callable[[Any], str]
+) -> _Literal:
     holds = True
     if name in _POSITIVE:
         name, holds = _POSITIVE[name], False
     if name == "true" and isinstance(left, str):
-        inner = _NOT.fullmatch(left)
+        inner = _NOT.fullmatch(value_code(left) or "")
         if inner is not None and _is_closed(inner["code"]):
             left, holds = "={{ " + inner["code"].strip() + " }}", not holds
-    other = "" if name in _UNARY else _json_text(right)
-    return _json_text(_trim_expression(left)), kind, name, other, holds
+    other = "" if name in _UNARY else key_of(right)
+    return key_of(left), kind, name, other, holds
 
 
 def _is_closed(code: str) -> bool:
@@ -179,11 +218,6 @@ def _is_closed(code: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
-
-
-def _trim_expression(value: Any) -> Any:
-    whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
-    return "={{ " + whole["code"].strip() + " }}" if whole is not None else value
 
 
 _OURS = re.compile(
@@ -201,10 +235,8 @@ def _comparison_words(left: Any, name: str, right: Any) -> str:
 
 def operand_text(value: Any) -> str:
     """The code of an expression, otherwise the value as JSON."""
-    whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
-    return (
-        whole["code"].strip() if whole is not None else _json_text("" if value is None else value)
-    )
+    code = value_code(value)
+    return code.strip() if code is not None else _json_text("" if value is None else value)
 
 
 def _json_text(value: Any) -> str:

@@ -1,17 +1,9 @@
-"""What n8n makes of a parameter: a constant, the value of an expression, or a text of parts.
-
-n8n's rule (`ExpressionSplitter` and `ExpressionBuilder` of `@n8n/tournament`): a text that begins
-with `=` is an expression. Behind the sign, `{{` begins a code and the next `}}` ends it, wherever
-they stand; an odd number of backslashes before the brackets hides them. If nothing but one code
-stands there, the parameter has the value of the code. With anything beside it, a blank included,
-it is a text that the parts are joined to.
-"""
+"""What n8n makes of a parameter: a constant, the value of an expression, or a text of parts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from orgflow.backends.javascript.source_programs import (
@@ -19,66 +11,22 @@ from orgflow.backends.javascript.source_programs import (
     UnreadableProgram,
     read_program,
 )
-
-from orgflow_ir.model.records import NamedTuple
+from orgflow.backends.n8n.format.expression_parts import is_value, split_parameter
 
 ParameterForm = tuple[object, ...] | str | int | float | None
 """A form that two parameters share exactly if n8n gives them the same value: a constant as it is,
 `("value", form)` for one code, `("text", part …)` for a text, `("object", …)` and `("list", …)`."""
 
-_DOUBLED = re.compile(r"\\\\")
+_LAST_OF_ONE = re.compile(r"""(\$\((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\))\.last\(0\)""")
 
 
-class ParameterPart(NamedTuple):
-    """A part of an expression.
-
-    Attributes:
-        text: a text as n8n passes it on, or the code between the brackets.
-        is_code: which of the two.
-        is_closed: whether `}}` ended the code; n8n runs one that nothing ended.
-    """
-
-    text: str
-    is_code: bool
-    is_closed: bool = True
-
-
-@lru_cache(maxsize=20_000)
-def split_parameter(text: str) -> tuple[ParameterPart, ...]:
-    """The parts of a parameter that begins with `=`, with n8n's empty text in front of a code.
-
-    n8n loses what stands behind the last code if it ends with hidden brackets, so that there may be
-    no part at all.
-    """
-    parts: list[ParameterPart] = []
-    position, start = 1, 1
-    in_code = False
-    while True:
-        bracket = text.find("}}" if in_code else "{{", position)
-        if bracket < 0:
-            break
-        backslashes = bracket - len(text[start:bracket].rstrip("\\")) - start
-        position = bracket + 2
-        if backslashes % 2:
-            continue
-        part = text[start:bracket]
-        parts.append(
-            ParameterPart(part.replace("\\}}", "}}", 1), is_code=True)
-            if in_code
-            else ParameterPart(_DOUBLED.sub(r"\\", part), is_code=False)
-        )
-        in_code, start = not in_code, position
-    rest = text[start:] if position < len(text) else ""
-    if in_code and rest:
-        parts.append(ParameterPart(rest.replace("\\}}", "}}", 1), is_code=True, is_closed=False))
-    elif rest or len(text) == 1:
-        parts.append(ParameterPart(rest, is_code=False))
-    return tuple(parts)
-
-
-def is_value(parts: tuple[ParameterPart, ...]) -> bool:
-    """Whether a parameter has the value of its one code, of whatever type it is."""
-    return len(parts) == 2 and not parts[0].text and parts[1].is_code
+def as_compiled_now(value: Any) -> Any:
+    """A parameter of an older version, which read the last of one item where the first is read."""
+    if isinstance(value, str):
+        return _LAST_OF_ONE.sub(r"\1.first(0)", value)
+    if isinstance(value, Mapping):
+        return {name: as_compiled_now(part) for name, part in value.items()}
+    return [as_compiled_now(part) for part in value] if isinstance(value, list) else value
 
 
 def parameter_form(
@@ -109,6 +57,8 @@ def _text_form(text: str, name_of: Callable[[str, str], str | None]) -> Paramete
     parts = split_parameter(text)
     if is_value(parts):
         return ("value", code_form(parts[1].text, name_of))
+    if not any(part.is_code for part in parts):
+        return "".join(part.text for part in parts)  # n8n drops the sign
     return ("text", *(code_form(p.text, name_of) if p.is_code else p.text for p in parts if p.text))
 
 

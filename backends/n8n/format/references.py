@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from orgflow.backends.n8n.format.expressions import unescape_text
+
 _CODE = frozenset({"jsCode", "functionCode", "pythonCode"})
 _QUOTED = re.compile(
     r"""(?P<before>\$(?:node\s*\[|items\s*\(|\()\s*)
@@ -14,7 +16,6 @@ _QUOTED = re.compile(
 )
 _DOTTED = re.compile(r"(?P<before>\$node\.)(?P<name>[A-Za-z_$][\w$]*)")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<sign>.))")
 
 
 def follow_renames(value: Any, renamed: Mapping[str, str], *, code: bool = False) -> Any:
@@ -37,7 +38,7 @@ def _renamed_text(text: str, renamed: Mapping[str, str]) -> str:
         return text
 
     def rename_quoted(match: re.Match[str]) -> str:
-        name = _plain_literal(match["name"])
+        name = unescape_text(match["name"])
         if name not in renamed:
             return match[0]
         quote = match["quote"]
@@ -61,7 +62,7 @@ def references_in(value: Any, *, code: bool = False) -> Iterator[str]:
     """The names of the nodes that expressions and code in `value` read."""
     if isinstance(value, str):
         if "$" in value and (code or value.startswith("=")):
-            yield from (_plain_literal(match["name"]) for match in _QUOTED.finditer(value))
+            yield from (unescape_text(match["name"]) for match in _QUOTED.finditer(value))
             yield from (match["name"] for match in _DOTTED.finditer(value))
     elif isinstance(value, list):
         for part in value:
@@ -69,8 +70,3 @@ def references_in(value: Any, *, code: bool = False) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for key, part in value.items():
             yield from references_in(part, code=code or key in _CODE)
-
-
-def _plain_literal(quoted: str) -> str:
-    """The text that a literal of JavaScript stands for."""
-    return _ESCAPE.sub(lambda m: chr(int(m["code"], 16)) if m["code"] else m["sign"], quoted)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from orgflow.backends.n8n.format.expression_parts import value_code
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.data_rules import DroppedField, StaleField
@@ -22,7 +23,7 @@ from orgflow.backends.n8n.lint.shape_rules import MistypedCondition
 
 from orgflow_ir.diagnostics import Severity
 
-_OWN: Final = re.compile(r"=\s*\{\{\s*\$json\.([A-Za-z_$][\w$]*)\s*\}\}\s*")
+_OWN: Final = re.compile(r"\s*\$json\.([A-Za-z_$][\w$]*)\s*")
 _SURE_REPLACERS: Final = frozenset({"wait", "form"})
 _PLAIN: Final = frozenset({"string", "number", "boolean"})
 
@@ -80,7 +81,7 @@ def _check_mistyped(report: Report, items: Items, node: Node) -> None:
         if inside(given, "options", "typeValidation") != "strict":
             continue
         for place, condition in enumerate(rows(inside(given, "conditions"))):
-            match = _OWN.fullmatch(str(condition.get("leftValue", "")))
+            match = _OWN.fullmatch(value_code(condition.get("leftValue")) or "")
             wanted = inside(condition, "operator", "type")
             if match is None or wanted not in _PLAIN or match[1] not in (state.sure or ()):
                 continue

@@ -20,6 +20,7 @@ from orgflow.backends.n8n.lint.model_input import flow_of, kinds_of
 from orgflow.backends.n8n.lint.node_checks import check_nodes
 from orgflow.backends.n8n.lint.protocol_checks import check_protocols
 from orgflow.backends.n8n.lint.reads import check_early
+from orgflow.backends.n8n.lint.surrounded_codes import check_surrounded_codes
 from orgflow.backends.n8n.lint.triggers import check_triggers
 from orgflow.backends.n8n.lint.value_checks import check_values
 from orgflow.backends.n8n.lint.wires import check_wires
@@ -53,6 +54,7 @@ def _lint_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
     active = flow.live | flow.serving
     check_nodes(report)
     check_conditions(report, active)
+    check_surrounded_codes(report, active)
     check_expressions(report, active)
     check_code_output(report, active)
     check_code(report, active)

@@ -68,10 +68,13 @@ class EarlyReference(Rule):
 class MisplacedBraces(Rule):
     """
     What it finds
-        A text with `{{ }}` that is not an expression because it does not begin with `=`; or a text
-        that begins with `=` and has no `{{ }}` (an info).
+        A text with `{{ }}` that is not an expression because it does not begin with `=`; a text
+        that begins with `=` and has no `{{ }}` (an info); or white space beside the only `{{ }}` of
+        a condition, field or object that needs another value than a text (an error).
     Why it is wrong
-        Without `=`, n8n passes the braces on as plain text. With `=` alone, n8n drops the `=`.
+        Without `=`, n8n passes the braces on as plain text. With `=` alone, n8n drops the `=`. With
+        white space beside `{{ }}`, n8n makes a text of the value: a condition is never true, or the
+        node fails.
     Example
         `"subject": "Order {{ $json.id }}"`
     Instead

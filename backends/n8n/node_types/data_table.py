@@ -7,10 +7,10 @@ guess. Sources: `nodes/DataTable` of n8n-nodes-base 2.41.1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args
 
+from orgflow.backends.n8n.format.expression_parts import value_code
 from orgflow.backends.n8n.format.json_values import count, inside, mapping, rows
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown_behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use, is_expression
@@ -40,7 +40,6 @@ _OPERATIONS: Final[Mapping[str, RowOperation]] = {
 """n8n's names of the operations on rows; `rowExists` and `rowNotExists` are not covered."""
 
 _DEFAULT_LIMIT: Final = 50
-_CODE: Final = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
 
 
 class Given(NamedTuple):
@@ -193,11 +192,11 @@ def _read_operand(value: Any) -> Operand:
         if value is not None and not isinstance(value, str | int | float | bool):
             raise _Uncovered("a value is an object or a list")
         return Given(value)
-    code = _CODE.fullmatch(value)
+    code = value_code(value)
     if code is not None:
-        return Computed(code["code"].strip())
+        return Computed(code.strip())
     if "{{" in value:
-        raise _Uncovered("a value consists of several expressions")
+        raise _Uncovered("a value is a text that contains expressions")
     return Given(value[1:])
 
 

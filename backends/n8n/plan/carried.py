@@ -16,6 +16,10 @@ class Carried:
 
     Attributes:
         read: variables that the conditions of a gateway read.
+        computed: variables that the work of an element reads (scripts, tables, mappings, requests,
+            forms, messages), by the element.
+        handed: variables that a call hands over, by the call; under the empty key those that the
+            workflow hands back at its ends.
         steps: nodes that may set variables and replace the item.
         beside: steps in parallel branches that may set a variable which a gateway reads.
         names: all variables that travel.
@@ -30,6 +34,8 @@ class Carried:
     beside: Mapping[tuple[str, str], tuple[NodeKey, ...]]
     names: tuple[str, ...]
     count: str
+    computed: Mapping[str, tuple[str, ...]]
+    handed: Mapping[str, tuple[str, ...]]
     after: dict[NodeKey, tuple[str, ...]] = field(default_factory=dict)
     counted: bool = False
     before: dict[str, Port] = field(default_factory=dict)

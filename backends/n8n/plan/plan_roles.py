@@ -28,7 +28,6 @@ from orgflow_ir.legalisation.stubs import is_guard
 from orgflow_ir.model import Event, Gateway, Node, Opaque
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple
-from orgflow_ir.program.syntax import Tree
 from orgflow_ir.work.gateway_decisions import Decision
 from orgflow_ir.work.statements import assigned
 from orgflow_ir.work.tasks import Work
@@ -44,7 +43,6 @@ class PlanRoles(NamedTuple):
         coded: gateways that read unmodelled data: free at every visit.
         setters: node → gateways whose decision it sets each time it runs.
         given: gateways whose decision is part of the trigger's data.
-        equal: gateway → groups of its branches that have the same condition.
         several: gateways that may take several branches.
         failing: nodes with an error output that leads to boundary events.
         uncaught: nodes that stop a run with an error that no event of the model catches.
@@ -60,7 +58,6 @@ class PlanRoles(NamedTuple):
     coded: frozenset[str]
     setters: Mapping[NodeKey, tuple[str, ...]]
     given: frozenset[str]
-    equal: Mapping[str, tuple[tuple[str, ...], ...]]
     several: frozenset[str]
     failing: frozenset[NodeKey]
     uncaught: frozenset[NodeKey]
@@ -99,11 +96,6 @@ def read_roles(plan: ScopePlan, source: Iterable[Node]) -> PlanRoles:
         coded=frozenset(coded),
         setters={key: tuple(gateways) for key, gateways in setters.items()},
         given=frozenset(given),
-        equal={
-            gateway: groups
-            for gateway, decision in plan.decisions.items()
-            if (groups := _group_equal_branches(decision))
-        },
         several=frozenset(g for g, decision in plan.decisions.items() if decision.several),
         failing=frozenset(key for key, node in nodes.items() if node.fails_over),
         uncaught=frozenset(_keys_of(plan, StopUncaught)),
@@ -185,12 +177,3 @@ def _list_branches(decision: Decision) -> tuple[tuple[str, ...], str | None]:
     default = decision.default
     flows = tuple(branch.flow.id for branch in decision.branches)
     return flows, default.flow.id if default is not None else None
-
-
-def _group_equal_branches(decision: Decision) -> tuple[tuple[str, ...], ...]:
-    """Groups of branches with the same condition, each in order."""
-    groups: dict[Tree, list[str]] = {}
-    for branch in decision.branches:
-        if branch.tree is not None:
-            groups.setdefault(branch.tree, []).append(branch.flow.id)
-    return tuple(tuple(group) for group in groups.values() if len(group) > 1)

@@ -124,7 +124,9 @@ class _Carrier:
         self._split_names: dict[tuple[str, ...], str] = {}
         self.counting = self._counting()
         beside = {(g, n): tuple(ks) for g, by in self.beside.items() for n, ks in by.items()}
-        self.result = Carried(self.read, tuple(self.steps), beside, self.names, self.count)
+        self.result = Carried(
+            self.read, tuple(self.steps), beside, self.names, self.count, self.computed, self.handed
+        )
 
     def run(self) -> Carried:
         """Insert what keeps the variables, steps first, then joins, then what is before both."""

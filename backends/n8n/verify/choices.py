@@ -1,7 +1,7 @@
 """How a deciding node reads a gateway's decision: by conditions, not by the targets of its
 connections.
 
-Conditions are compared as text, with every `$('Name')` replaced by the element of that node, so
+Conditions are compared as programs, with every `$('Name')` replaced by the element of that node, so
 renamed nodes make no difference. Those of version 1 and 2 nodes are converted to later versions if
 the meaning is equal. A condition that the reference also has determines the branch for which it is
 true, and so does its negation. One with a different value is true for no branch, one with a
@@ -18,11 +18,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from orgflow.backends.n8n.emit.decision_code import build_condition, never_set
-from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
+from orgflow.backends.n8n.format.condition_parameters import Condition, constant_truth, rules_of
+from orgflow.backends.n8n.format.expression_parts import value_code
+from orgflow.backends.n8n.format.expressions import unescape_text
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
+from orgflow.backends.n8n.format.parameter_values import (
+    ParameterForm,
+    as_compiled_now,
+    parameter_form,
+)
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types.conditions import is_true
+from orgflow.backends.n8n.node_types.node_programs import NAMING
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.plan.actions import DECIDES
 from orgflow.backends.n8n.plan.graph import NodeKey, decide_key
@@ -137,8 +145,34 @@ class _Rules(NamedTuple):
     fallback: int | None
     ports: tuple[int, ...] | None = None
 
-    def texts(self, names: Names) -> tuple[str, ...]:
+    def texts(self, names: Names) -> tuple[CanonicalCondition, ...]:
         return tuple(names.canonical(f, self.loose) for f in self.filters)
+
+
+class CanonicalCondition:
+    """A condition in the form that it shares exactly with those that n8n evaluates alike.
+
+    Attributes:
+        form: what two conditions are compared by.
+        text: the condition as JSON, for messages and to find the kind of a difference.
+        truth: what the condition is whatever the data is, if that is known: it compares a text that
+            has something beside its code, such as a blank.
+    """
+
+    __slots__ = ("form", "text", "truth")
+
+    def __init__(self, form: tuple[object, ...], text: str, *, truth: bool | None) -> None:
+        self.form, self.text, self.truth = form, text, truth
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CanonicalCondition) and self.form == other.form
+
+    def __hash__(self) -> int:
+        return hash(self.form)
+
+
+_UNARY = frozenset({"true", "false", "exists", "notExists", "empty", "notEmpty"})
+"""Operations of a condition that have no right side."""
 
 
 class Names:
@@ -148,8 +182,9 @@ class Names:
         self.key_of = key_of
         self.existing = existing
 
-    def canonical(self, filter_: Mapping[str, Any], loose: bool) -> str:
-        """A text that two filters share exactly if they are equivalent."""
+    def canonical(self, filter_: Mapping[str, Any], loose: bool) -> CanonicalCondition:
+        """The condition of a filter, equal to that of another one exactly if n8n evaluates both
+        alike."""
         options = mapping(filter_.get("options"))
         conditions = [
             [
@@ -163,26 +198,58 @@ class Names:
         validation = "loose" if loose else options.get("typeValidation", "strict")
         combinator = filter_.get("combinator", "and") if len(conditions) > 1 else "and"
         case = bool(options.get("caseSensitive", True))
-        return json.dumps([conditions, combinator, validation, case], ensure_ascii=False)
+        forms = tuple(self._comparison_form(c) for c in _list_mappings(filter_.get("conditions")))
+        strict = validation == "strict"
+        truths = [
+            constant_truth(
+                c.get("leftValue"), mapping(c.get("operator")), c.get("rightValue"), strict=strict
+            )
+            for c in _list_mappings(filter_.get("conditions"))
+        ]
+        decided = combinator == "or"  # a truth that decides by itself
+        if decided in truths:
+            truth: bool | None = decided
+        else:
+            truth = None if None in truths or not truths else not decided
+        return CanonicalCondition(
+            (forms, combinator, validation, case),
+            json.dumps([conditions, combinator, validation, case], ensure_ascii=False),
+            truth=truth,
+        )
+
+    def _comparison_form(self, comparison: Mapping[str, Any]) -> tuple[object, ...]:
+        operator = mapping(comparison.get("operator"))
+        operation = operator.get("operation")
+        right = None if operation in _UNARY else comparison.get("rightValue")
+        return (
+            self.form_of(comparison.get("leftValue")),
+            self.form_of(right),
+            operator.get("type"),
+            operation,
+        )
+
+    def form_of(self, value: Any) -> ParameterForm:
+        """The form of a parameter, in which references are the keys of nodes."""
+        return parameter_form(as_compiled_now(value), self.key_of_call)
+
+    def key_of_call(self, function: str, text: str) -> str | None:
+        """The key of the node that a call such as `$("Check")` names."""
+        return str(self.key_of.get(text, f"?{text}")) if function in NAMING else None
 
     def resolved(self, value: Any) -> Any:
-        """A value with the references in it replaced, without white space around expressions."""
+        """A value with the references in it replaced, without white space around its code."""
         if not isinstance(value, str):
             return value
         text = self.in_text(value)
-        if is_expression(text):
-            inner = text[1:].strip()
-            if inner.startswith("{{") and inner.endswith("}}") and inner.count("{{") == 1:
-                inner = " ".join(inner[2:-2].split())
-                return "={{ " + inner + " }}"
-        return text
+        code = value_code(text)
+        return text if code is None else "={{ " + " ".join(code.split()) + " }}"
 
     def in_text(self, text: str) -> str:
         """A text with the references in it replaced."""
         text = _REFERENCE.sub(
             lambda m: f"$(@{self.key_of.get(_read_name(m), '?' + _read_name(m))})", text
         )
-        return _LAST.sub(r"\1.first(0)", text)  # as compiled once: of one item the same
+        return _LAST.sub(r"\1.first(0)", text)  # see `as_compiled_now`
 
     def missing(self, value: Any) -> list[str]:
         """Missing nodes that an expression names."""
@@ -204,8 +271,7 @@ def references_in(text: str) -> list[str]:
 
 def _read_name(match: re.Match[str]) -> str:
     raw = match[1] if match[1] is not None else match[2]
-    text = raw.replace("\\u007b", "{").replace("\\u007d", "}")
-    return re.sub(r"\\(.)", r"\1", text)
+    return unescape_text(raw)
 
 
 def _read_rules(step: Node) -> _Rules | None:
@@ -259,18 +325,41 @@ def _normalise_filter(condition: Condition) -> Mapping[str, Any]:
     }
 
 
-def _known_conditions(ref: Reference, names: Names) -> dict[str, list[Key]]:
-    """What every condition that the compiler made for a gateway is true for."""
-    conditions: dict[str, list[Key]] = {}
+def group_equal_branches(ref: Reference) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Gateway → groups of its branches whose conditions are one program on n8n, each in order: such
+    as `b` and `not(not(b))`."""
+    names = Names({node.name: key for key, node in ref.plan.workflow_graph.nodes.items()}, None)
+    groups: dict[str, tuple[tuple[str, ...], ...]] = {}
     for gateway, decision in ref.plan.decisions.items():
-        for branch in decision.branches:
-            if branch.kind != "default":
-                written: dict[str, Any] = {
-                    "conditions": [build_condition(decision, branch, ref.plan, "")],
-                    "options": {"caseSensitive": True},
-                }
-                key = Key(gateway, frozenset({branch.flow.id}))
-                conditions.setdefault(names.canonical(written, True), []).append(key)
+        flows: dict[CanonicalCondition, list[str]] = {}
+        for branch, condition in _list_conditions(decision, ref, names):
+            flows.setdefault(condition, []).append(branch)
+        equal = tuple(tuple(some) for some in flows.values() if len(some) > 1)
+        if equal:
+            groups[gateway] = equal
+    return groups
+
+
+def _list_conditions(
+    decision: Decision, ref: Reference, names: Names
+) -> Iterator[tuple[str, CanonicalCondition]]:
+    """The flow and the condition of each branch of a decision that has one."""
+    for branch in decision.branches:
+        if branch.kind != "default":
+            written: dict[str, Any] = {
+                "conditions": [build_condition(decision, branch, ref.plan, "")],
+                "options": {"caseSensitive": True},
+            }
+            yield branch.flow.id, names.canonical(written, True)
+
+
+def _known_conditions(ref: Reference, names: Names) -> dict[CanonicalCondition, list[Key]]:
+    """What every condition that the compiler made for a gateway is true for."""
+    conditions: dict[CanonicalCondition, list[Key]] = {}
+    written: dict[str, Any]
+    for gateway, decision in ref.plan.decisions.items():
+        for flow, condition in _list_conditions(decision, ref, names):
+            conditions.setdefault(condition, []).append(Key(gateway, frozenset({flow})))
         unset = never_set(decision, ref.plan)
         if unset:
             written = {"conditions": [is_true(unset, "")], "options": {"caseSensitive": True}}
@@ -323,7 +412,8 @@ class _Reading:
             if before is not None and now is not None:
                 self._read(name, key, before, now)
             elif before is not None and self._tied(name):
-                words = _condition_text(before.texts(self.own), self.ref.label_of)
+                texts = (condition.text for condition in before.texts(self.own))
+                words = _condition_text(texts, self.ref.label_of)
                 self.changed.append(Changed(name, planned.element, words, "another node"))
         return self.found, self.changed
 
@@ -349,16 +439,19 @@ class _Reading:
             words = "no such rule"
             if was is not None:
                 left.remove(was)
-                match find_difference(wanted[was], texts[place]):
+                match find_difference(wanted[was].text, texts[place].text):
+                    case _ if texts[place].truth is not None:
+                        predicates[place] = OTHER_VALUE
+                        negated |= {place} if texts[place].truth else set()
                     case Difference("value", word) if not self._names(gateway, word):
                         predicates[place] = OTHER_VALUE
                     case Difference("variable", word) if not self._names(gateway, word):
                         pass  # nobody knows what it is true for
                     case _:
                         predicates[place] = _find_predicate(wanted[was], gateway, self.known)
-                words = _condition_text([wanted[was]], self.ref.label_of)
-            text = _condition_text([texts[place]], self.ref.label_of)
-            changed.append(Changed(name, gateway, words, text))
+                words = _condition_text([wanted[was].text], self.ref.label_of)
+            words_now = _condition_text([texts[place].text], self.ref.label_of)
+            changed.append(Changed(name, gateway, words, words_now))
         leaves = {*range(len(predicates))} if now.ports is None else {*now.ports}
         few = len(leaves | ({now.fallback} - {None})) < len(self.ref.decision(gateway).branches)
         if not self._tied(name) and (few or None in predicates):
@@ -383,11 +476,13 @@ class _Reading:
             now.ports,
         )
 
-    def _negated(self, text: str, gateway: str) -> Predicate | None:
+    def _negated(self, condition: CanonicalCondition, gateway: str) -> Predicate | None:
         """What the condition is true for that a text is the negation of, if a gateway has it."""
         for other, keys in self.known.items():
             difference = (
-                find_difference(other, text) if any(k.gateway == gateway for k in keys) else None
+                find_difference(other.text, condition.text)
+                if any(k.gateway == gateway for k in keys)
+                else None
             )
             if difference is not None and difference.kind == "negation":
                 return _find_predicate(other, gateway, self.known)
@@ -536,8 +631,10 @@ def _is_closed(code: str) -> bool:
     return depth == 0
 
 
-def _find_predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predicate | None:
-    keys = [k.predicate for k in known.get(text, ()) if k.gateway == gateway]
+def _find_predicate(
+    condition: CanonicalCondition, gateway: str, known: Mapping[CanonicalCondition, list[Key]]
+) -> Predicate | None:
+    keys = [k.predicate for k in known.get(condition, ()) if k.gateway == gateway]
     return frozenset().union(*keys) if keys else None  # branches may have the same condition
 
 

@@ -12,26 +12,19 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, get_args
 
-from orgflow.backends.n8n.format.canonical_parameters import canonical_value, without_defaults
 from orgflow.backends.n8n.format.matching import Matching
-from orgflow.backends.n8n.format.parameter_values import code_form, parameter_form
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.node_types import catalogue
+from orgflow.backends.n8n.node_types.node_programs import list_program_differences
 from orgflow.backends.n8n.plan import actions
-from orgflow.backends.n8n.plan.graph import NodeKey, PlanNode
+from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, PlanNode
+from orgflow.backends.n8n.verify.choices import Names
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import Changed
-
-_NAMING = ("$", "$items")
-"""Functions that name a node by a text."""
-
-_LAST_OF_ONE = re.compile(r"""(\$\((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\))\.last\(0\)""")
 
 MOST_SHOWN, BEFORE = 160, 40
 """Maximum number of characters of a parameter in a message, and of those before a difference."""
@@ -40,13 +33,14 @@ MOST_SHOWN, BEFORE = 160, 40
 class Comparison(Enum):
     """How the node of an action is compared.
 
-    `COMPUTED`: it has to be there, with the same values. `ACTING`: the same, but a person may put
-    another node in its place, which is filled work. `FREE`: a person decides about its content.
-    `JUDGED`: other parts of `verify` compare it. `STOPPING`: its message is presentation.
+    `COMPUTED`: it has to be there, with the same values. `ASKING`: the same, but if the model
+    defines nothing of the question, a person may put another node in its place. `FREE`: a person
+    decides about its content. `JUDGED`: other parts of `verify` compare it. `STOPPING`: its message
+    is presentation.
     """
 
     COMPUTED = "computed"
-    ACTING = "acting"
+    ASKING = "asking"
     FREE = "free"
     JUDGED = "judged"
     STOPPING = "stopping"
@@ -56,24 +50,24 @@ COMPARISONS: Mapping[type, Comparison] = {
     actions.ManualStart: Comparison.FREE,
     actions.CalledStart: Comparison.COMPUTED,
     actions.FailureStart: Comparison.COMPUTED,
-    actions.WebhookStart: Comparison.ACTING,
-    actions.PageStart: Comparison.ACTING,
+    actions.WebhookStart: Comparison.ASKING,
+    actions.PageStart: Comparison.ASKING,
     actions.ScheduleStart: Comparison.COMPUTED,
     actions.PublicationStart: Comparison.COMPUTED,
     actions.PassOn: Comparison.FREE,
     actions.Placeholder: Comparison.FREE,
-    actions.Program: Comparison.ACTING,
+    actions.Program: Comparison.COMPUTED,
     actions.PrepareWork: Comparison.COMPUTED,
     actions.ConcludeWork: Comparison.COMPUTED,
     actions.HandOver: Comparison.COMPUTED,
     actions.TakeBack: Comparison.COMPUTED,
-    actions.Send: Comparison.ACTING,
-    actions.SendMessage: Comparison.ACTING,
-    actions.Call: Comparison.ACTING,
-    actions.WaitForTime: Comparison.JUDGED,
-    actions.WaitForCall: Comparison.JUDGED,
-    actions.AskByPage: Comparison.ACTING,
-    actions.AskByMessage: Comparison.ACTING,
+    actions.Send: Comparison.COMPUTED,
+    actions.SendMessage: Comparison.COMPUTED,
+    actions.Call: Comparison.COMPUTED,
+    actions.WaitForTime: Comparison.COMPUTED,
+    actions.WaitForCall: Comparison.COMPUTED,
+    actions.AskByPage: Comparison.ASKING,
+    actions.AskByMessage: Comparison.ASKING,
     actions.CountRounds: Comparison.COMPUTED,
     actions.AskAgain: Comparison.COMPUTED,
     actions.Join: Comparison.JUDGED,
@@ -105,26 +99,13 @@ _WITHOUT = set(get_args(actions.Action)) ^ COMPARISONS.keys()
 if _WITHOUT:
     raise KeyError(f"no comparison for {sorted(kind.__name__ for kind in _WITHOUT)}")
 
-_OF_SERVER = frozenset(
-    {
-        "authentication", "nodeCredentialType", "genericAuthType", "path", "webhookId",
-        "workflowId", "webhookSuffix",
-    }
-)  # fmt: skip
-"""Parameters about a server: addresses, credentials, and the id by which it knows a workflow."""
-
-_PRESENTATION = frozenset(
-    {"formTitle", "formDescription", "appendAttribution", "buttonLabel", "customCss", "notice"}
-)
-"""Parameters that only a person reads."""
-
 
 def changed_computations(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> Iterator[Changed]:
     """Nodes of a workflow that compute or ask something else than the compiled ones."""
-    own = {node.name: str(key) for key, node in ref.plan.workflow_graph.nodes.items()}
-    here = {name: str(key) for name, key in matching.key_of.items()}
+    own = Names({node.name: key for key, node in ref.plan.workflow_graph.nodes.items()}, None)
+    here = Names(matching.key_of, set(workflow.steps))
     for name, key in matching.key_of.items():
         planned = ref.plan.workflow_graph.nodes[key]
         comparison = COMPARISONS[type(planned.action)]
@@ -133,88 +114,84 @@ def changed_computations(
             yield from _compare_stops(planned, now)
         if comparison in (Comparison.FREE, Comparison.JUDGED, Comparison.STOPPING):
             continue
-        yield from _compare_nodes(planned, comparison, before, now, own, here)
+        if now.type != before.type and _may_be_replaced(key, planned, ref):
+            continue
+        yield from _compare_nodes(planned, before, now, own, here)
+    if any(how in _EVIDENCE_OF_COMPILATION for how in matching.how.values()):
+        yield from _list_missing_nodes(ref, matching, workflow)
+
+
+def _may_be_replaced(key: NodeKey, planned: PlanNode, ref: Reference) -> bool:
+    """Whether a node asks for nothing that the model names, so that a person may ask by other
+    means: by another trigger, or another kind of message."""
+    match planned.action:
+        case actions.WebhookStart():
+            return HelperKey(key, "data") not in ref.plan.workflow_graph.nodes
+        case actions.PageStart() | actions.AskByPage() | actions.AskByMessage() as ask:
+            return not any(field.asked.source == "model" for field in ask.form.fields)
+        case _:
+            return False
+
+
+_EVIDENCE_OF_COMPILATION = ("map", "notes", "id")
+"""How nodes are matched in a workflow that was compiled; those drawn
+manually need none of the nodes that only a compiler adds."""
+
+
+def _list_missing_nodes(
+    ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
+) -> Iterator[Changed]:
+    """Nodes that the compiler wrote and that are no longer there, without those that stand for an
+    element, since their step is missing, which is a difference, and those that serve a node in the
+    place of which there is another one."""
+    nodes = ref.plan.workflow_graph.nodes
+    replaced = {
+        nodes[key].element
+        for name, key in matching.key_of.items()
+        if workflow.steps[name].type != ref.nodes[key].type
+        and _may_be_replaced(key, nodes[key], ref)
+    }
+    for key in matching.missing:
+        planned = nodes[key]
+        if planned.element in replaced:
+            continue
+        needed = COMPARISONS[type(planned.action)] in (Comparison.COMPUTED, Comparison.ASKING)
+        if key not in ref.roles.steps and (needed or isinstance(planned.action, actions.AskAgain)):
+            was = _describe_type(ref.nodes[key])
+            yield Changed(planned.name, planned.element, was, "no such node")
 
 
 def _compare_nodes(
     planned: PlanNode,
-    comparison: Comparison,
     before: Node,
     now: Node,
-    own: Mapping[str, str],
-    here: Mapping[str, str],
+    own: Names,
+    here: Names,
 ) -> Iterator[Changed]:
-    """The changes of one node; `own` and `here` are the keys of nodes by name in both workflows."""
+    """The changes of one node; `own` and `here` know the keys of nodes in both workflows."""
     name, element = now.name, planned.element
     if now.disabled:
-        if comparison is Comparison.COMPUTED:
-            yield Changed(name, element, _describe_type(before), "disabled")
+        yield Changed(name, element, _describe_type(before), "disabled")
         return
     if now.type != before.type:
-        if comparison is Comparison.COMPUTED:
-            yield Changed(name, element, _describe_type(before), _describe_type(now))
+        yield Changed(name, element, _describe_type(before), _describe_type(now))
         return
-    was = _compared_parameters(before)
-    current = _compared_parameters(now)
-    for parameter in dict.fromkeys((*was, *current)):
-        first, second = was.get(parameter), current.get(parameter)
-        script = parameter in catalogue.script_parameters(before.short)
-        if not _are_same(script, first, second, own, here):
-            yield Changed(name, element, *_show_difference(parameter, first, second))
+    differences = list_program_differences(before, now, own.key_of_call, here.key_of_call)
+    for parameter, first, second in differences:
+        yield Changed(name, element, *_show_difference(parameter, first, second))
+
+
+def are_same_parameters(before: Node, now: Node, own: Names, here: Names) -> bool:
+    """Whether n8n resolves the parameters of two nodes of one type to the same values; `own` and
+    `here` have the keys of nodes by name in both workflows."""
+    differences = list_program_differences(before, now, own.key_of_call, here.key_of_call)
+    return next(differences, None) is None
 
 
 def _compare_stops(planned: PlanNode, now: Node) -> Iterator[Changed]:
     """A stop whose message was removed: n8n does not run a workflow with such a node."""
     if now.short == "stopAndError" and not now.parameters.get("errorMessage"):
         yield Changed(now.name, planned.element, "errorMessage: a text", "errorMessage: not set")
-
-
-def _compared_parameters(step: Node) -> Mapping[str, Any]:
-    """The parameters that an outcome can depend on, without those that the editor omits."""
-    defaults = catalogue.default_values(step.short)
-    kept = _without_presentation(without_defaults(step.parameters, defaults))
-    canonical: Mapping[str, Any] = canonical_value(kept)
-    return canonical
-
-
-def _without_presentation(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            name: _without_presentation(part)
-            for name, part in value.items()
-            if name not in _PRESENTATION and name not in _OF_SERVER
-        }
-    return [_without_presentation(part) for part in value] if isinstance(value, list) else value
-
-
-def _are_same(
-    script: bool, first: Any, second: Any, own: Mapping[str, str], here: Mapping[str, str]
-) -> bool:
-    """Whether n8n resolves two parameters to the same values, or runs two scripts alike; references
-    to nodes are compared by the nodes."""
-    if first == second and all(here.get(name) == key for name, key in own.items()):
-        return True
-    if script and isinstance(first, str) and isinstance(second, str):
-        return code_form(_as_compiled_now(first), _name_nodes(own)) == code_form(
-            _as_compiled_now(second), _name_nodes(here)
-        )
-    return parameter_form(_as_compiled_now(first), _name_nodes(own)) == parameter_form(
-        _as_compiled_now(second), _name_nodes(here)
-    )
-
-
-def _name_nodes(keys: Mapping[str, str]) -> Callable[[str, str], str | None]:
-    """The key of the node that a call such as `$("Check")` names."""
-    return lambda function, text: keys.get(text, f"?{text}") if function in _NAMING else None
-
-
-def _as_compiled_now(value: Any) -> Any:
-    """A parameter of an older version, which read the last of one item where the first is read."""
-    if isinstance(value, str):
-        return _LAST_OF_ONE.sub(r"\1.first(0)", value)
-    if isinstance(value, Mapping):
-        return {name: _as_compiled_now(part) for name, part in value.items()}
-    return [_as_compiled_now(part) for part in value] if isinstance(value, list) else value
 
 
 def _describe_type(step: Node) -> str:

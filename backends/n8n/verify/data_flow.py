@@ -1,9 +1,11 @@
-"""Whether conditions see the values that tasks set: process variables followed over the connections
-of a workflow.
+"""Whether every reader sees the values that tasks set: process variables followed over the
+connections of a workflow.
 
-At each output of a node, the item either has a variable as a task left it, or the task's value is
-*lost* there: another node replaced the item, or a Merge overwrote it with an outdated copy. The
-compiler's code for keeping variables is compared as text; equal code has the same effect.
+Readers are the conditions of gateways, the work of elements (scripts, tables, mappings, requests,
+forms, messages), and calls. At each output of a node, the item either has a variable as a task left
+it, or the task's value is *lost* there: another node replaced the item, or a Merge overwrote it
+with an outdated copy. The compiler's code for keeping variables is compared as a program; equal
+programs have the same effect.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types import set_
 from orgflow.backends.n8n.plan.actions import KeepAnswers, KeepLatest, KeepVariables
 from orgflow.backends.n8n.plan.carried import Carried
-from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey
+from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, entry_key
 from orgflow.backends.n8n.plan.plan_roles import list_read_nodes
 from orgflow.backends.n8n.verify.choices import Names, references_in
+from orgflow.backends.n8n.verify.computed_nodes import are_same_parameters
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.flow.control_flow.graph import list_reachable
@@ -62,8 +65,8 @@ class DataFlow:
         self.lost = self._lost()
 
     def difference(self) -> Difference | None:
-        """The first condition that cannot see the value of some task, and that value; before it,
-        the first node that reads the answers of a form which may not have been asked."""
+        """The first reader that cannot see the value of some task, and that value; before it, the
+        first node that reads the answers of a form which may not have been asked."""
         early = next(self._early(), None)
         if early is not None:
             return early
@@ -76,11 +79,47 @@ class DataFlow:
                 hidden = self._hidden(gateway, reader, variable, text)
                 if hidden:
                     first = min(hidden, key=lambda n: not self._writes(n, variable))
-                    return Difference(
-                        f"`{reader}` reads `{variable}`, but cannot see the value that `{first}` "
-                        "sets: no node passes it on"
-                    )
-        return None
+                    return _describe_hidden(reader, variable, first)
+        return next(self._hidden_work(), None)
+
+    def _hidden_work(self) -> Iterator[Difference]:
+        """Values that the work of elements and calls cannot see on the items that come to them."""
+        work = {**self.carried.computed}
+        for call, names in self.carried.handed.items():
+            if call:  # what is handed back at the ends is under the empty key
+                work[call] = (*work.get(call, ()), *names)
+        pairs = self.matching.pairs
+        for element, names in work.items():
+            entry = entry_key(element, self.ref.plan.workflow_graph)
+            reader = pairs.get(entry)
+            if reader is None or self.steps[reader].disabled:
+                continue
+            for variable in dict.fromkeys(names):
+                # What a person put in the place of the node may read anything.
+                if self._same(entry, reader) and self._mentions(element, variable):
+                    hidden = self._hidden_on_item(element, reader, variable)
+                    if hidden:
+                        first = min(hidden, key=lambda n: not self._writes(n, variable))
+                        yield _describe_hidden(reader, variable, first)
+
+    def _mentions(self, element: str, variable: str) -> bool:
+        """Whether a compiled node of an element names a variable."""
+        word = re.compile(rf"(?<!\w){re.escape(variable)}(?!\w)")
+        return any(
+            node.element == element and word.search(_join_texts(self.ref.nodes[key].parameters))
+            for key, node in self.nodes.items()
+        )
+
+    def _hidden_on_item(self, element: str, reader: str, variable: str) -> list[str]:
+        """Nodes before a reader whose value of a variable is not on the items that come to it,
+        without those that another node between sets anew."""
+        pairs = self.matching.pairs
+        own = {pairs.get(key) for key, node in self.nodes.items() if node.element == element}
+        # A form that is asked again gets the item that its own question made.
+        sources = [source for _, source in self.into[reader] if source not in own]
+        lost = {n for source in sources for n in self.lost[source]}
+        before = {n for n in self.setters if reader in list_reachable([n], self.ahead)}
+        return [n for n in self.setters if n in before & lost and n not in own]
 
     def _early(self) -> Iterator[Difference]:
         """Nodes that make variables of answers, and that a run comes to around the form: n8n ends
@@ -203,9 +242,7 @@ class DataFlow:
 
     def _same(self, key: NodeKey, name: str) -> bool:
         was, now = self.ref.nodes[key], self.steps[name]
-        return was.short == now.short and _replace_references(
-            was.parameters, self.own
-        ) == _replace_references(now.parameters, self.names)
+        return was.short == now.short and are_same_parameters(was, now, self.own, self.names)
 
     def _keeps(self, key: NodeKey, name: str) -> bool:
         """Whether a node still keeps variables: as compiled, or edited so that it writes each of
@@ -271,13 +308,11 @@ def _join_texts(parameters: Mapping[str, Any]) -> str:
     return "\n".join(_list_strings(parameters))
 
 
-def _replace_references(value: Any, names: Names) -> Any:
-    """Parameters with the references in them replaced."""
-    if isinstance(value, str):
-        return names.in_text(value)
-    if isinstance(value, Mapping):
-        return {k: _replace_references(v, names) for k, v in value.items()}
-    return [_replace_references(v, names) for v in value] if isinstance(value, list) else value
+def _describe_hidden(reader: str, variable: str, setter: str) -> Difference:
+    return Difference(
+        f"`{reader}` reads `{variable}`, but cannot see the value that `{setter}` sets: no node "
+        "passes it on"
+    )
 
 
 def _node_text(step: Node) -> str:

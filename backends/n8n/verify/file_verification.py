@@ -16,7 +16,7 @@ from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.artifact import Emitted
-from orgflow_ir.targets.verification import Difference, Verdict, Verification
+from orgflow_ir.targets.verification import ConditionKind, Difference, Verdict, Verification
 
 
 def verify_file(
@@ -163,6 +163,15 @@ def _more_pairs(
     return pairs_added
 
 
+_HELP: Mapping[ConditionKind, str] = {
+    "one-item": "turn on Always Output Data in the settings of the node, and Execute Once in the "
+    "next one, or use a node that returns one item for each",
+    "keeps-variables": "write only fields of your own, in a node whose fields are known, such as "
+    "Edit Fields",
+}
+"""How a node is changed so that the workflow is proved without the condition."""
+
+
 def _report_unverifiable(message: str, place: SourceLocation, ctx: PassContext) -> None:
     ctx.emit(
         verification_rules.UnverifiableFile,
@@ -216,9 +225,16 @@ def _report_result(
         for name in result.added:
             ctx.emit(
                 verification_rules.AddedStep,
-                f"`{name}` has no counterpart in the model; it is assumed to pass each item on "
-                "once",
+                f"`{name}` has no counterpart in the model; it is assumed not to fail",
                 loc=place,
+            )
+        for condition in result.conditions:
+            ctx.emit(
+                verification_rules.ConditionalProof,
+                f"{named} behaves like the model only if {condition.text}",
+                element=condition.element or None,
+                loc=place,
+                help=_HELP[condition.kind],
             )
         for delay in result.delayed:
             ctx.emit(verification_rules.StandsStill, delay, element=process, loc=place)

@@ -20,7 +20,7 @@ from orgflow.backends.n8n.node_types.ports import outputs_of
 from orgflow.backends.n8n.plan.actions import KeepAnswers
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey
 from orgflow.backends.n8n.plan.plan_roles import source_of_stub
-from orgflow.backends.n8n.verify.choices import Reader
+from orgflow.backends.n8n.verify.choices import Reader, group_equal_branches
 from orgflow.backends.n8n.verify.points import Roles
 from orgflow.backends.n8n.verify.reference import Reference
 
@@ -74,7 +74,7 @@ class RoleDerivation:
             ),
             splitting=self._splitting(decided),
             idle=frozenset(n.id for n in ref.source_nodes if _is_idle(n)),
-            equal=planned.equal,
+            equal=group_equal_branches(ref),
             several=planned.several,
             loose=frozenset(owner for g, owner in owners.items() if g not in decided),
             refusals=self._refusals(),

@@ -1,19 +1,18 @@
 """Other deciding parts of a workflow that were changed, besides its If and Switch nodes: Merges,
-waits, type versions, and steps that set a gateway's variables. Reported, not judged."""
+questions after forms, type versions, and steps that set a gateway's variables. Reported, not
+judged."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
-from orgflow.backends.n8n.format.json_values import rows
+from orgflow.backends.n8n.format.json_values import mapping, rows
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types import catalogue
 from orgflow.backends.n8n.node_types.merge import merge_counts
 from orgflow.backends.n8n.node_types.node_type import is_expression
-from orgflow.backends.n8n.node_types.wait import is_form, resume_event
 from orgflow.backends.n8n.plan.actions import AskAgain, Placeholder, SetDecision
 from orgflow.backends.n8n.plan.graph import NodeKey, PlanNode
 from orgflow.backends.n8n.verify.choices import Names
@@ -23,7 +22,6 @@ from orgflow_ir.targets.verification import Changed
 from orgflow_ir.work.gateway_decisions import Decision
 
 _DECIDING = ("if", "switch", "merge", "wait", "filter")
-_TIMES = ("resume", "amount", "unit", "dateTime", "limitWaitTime", "resumeAmount", "resumeUnit")
 
 
 def changed_parameters(
@@ -38,7 +36,6 @@ def changed_parameters(
         for was, now_text in (
             _compare_version(now),
             _compare_merge(before, now),
-            _compare_wait(before, now),
             _compare_guard(planned, before, now, compiled, names),
         ):
             if was != now_text:
@@ -64,36 +61,19 @@ def _compare_merge(before: Node, now: Node) -> tuple[str, str]:
     return _parameters_text(before), _parameters_text(now)
 
 
-def _compare_wait(before: Node, now: Node) -> tuple[str, str]:
-    if before.short != "wait":
-        return "", ""
-    if is_form(before.parameters) and (
-        now.short != "wait" or resume_event(now.parameters) in ("form", "webhook")
-    ):
-        return "", ""  # the work of a person: whatever asks for it, and whatever it asks
-    if now.short not in ("wait", "form"):
-        return f"a wait: {_wait_time(before)}", f"no wait: {now.type}"
-    return _wait_time(before), _wait_time(now)
-
-
 def _compare_guard(
     planned: PlanNode, before: Node, now: Node, own: Names, names: Names
 ) -> tuple[str, str]:
     """What is asked of the answer to a form before the run goes on."""
     if not isinstance(planned.action, AskAgain):
         return "", ""
-    if _asked_conditions(before, own) == _asked_conditions(now, names):
+    first, second = (
+        step_names.canonical(mapping(step.parameters.get("conditions")), loose=True)
+        for step, step_names in ((before, own), (now, names))
+    )
+    if now.short == before.short and first == second:
         return "", ""
     return _parameters_text(before), _parameters_text(now)
-
-
-def _asked_conditions(step: Node, names: Names) -> list[tuple[Any, Any]]:
-    tests = rows(step.inside("conditions", "conditions"))
-    return [(names.resolved(test.get("leftValue")), test.get("operator")) for test in tests]
-
-
-def _wait_time(step: Node) -> str:
-    return " ".join(str(step.parameters[n]) for n in _TIMES if n in step.parameters)
 
 
 def _parameters_text(step: Node) -> str:

@@ -29,12 +29,14 @@ class DifferentWorkflow(Rule):
 class ChangedExpression(Rule):
     """
     What it finds
-        A condition, a waiting time, or content that the compiler wrote (code, mappings, fields of
-        forms, requests, schedules) that differs from that of the model. Layout, comments, names of
-        nodes and values that n8n's editor omits make no difference.
+        A condition, a waiting time, or content that the compiler wrote (code, decision tables,
+        mappings, fields of forms, requests, recipients, schedules) that differs from that of the
+        model, or a node with such content that no longer exists. Layout, comments, names of nodes
+        and values that n8n's editor omits make no difference.
     Why it is wrong
-        Whether the new one does the same as the old one depends on data and was not determined;
-        everything else was verified under the assumption that it does. A condition that is negated,
+        Whether the new one does the same as the old one depends on data and was not determined, so
+        that the workflow is not proved; `verify` exits with 1. Everything else was verified under
+        the assumption that it does. A condition that is negated,
         or that compares with another value or variable, counts as different (OF480), unless the
         step that sets the decision was filled with a node that names the new value or variable.
     Example
@@ -45,7 +47,7 @@ class ChangedExpression(Rule):
 
     code = "OF481"
     name = "changed-expression"
-    severity = Severity.WARNING
+    severity = Severity.ERROR
     category = Category.TARGET
     target = "n8n"
 
@@ -56,7 +58,8 @@ class AddedStep(Rule):
         A node of the workflow that corresponds to no element of the model.
     Why it is wrong
         This may be intended: people add logging, lookups and messages. The verdict assumes that the
-        node passes on each item once. With --strict, it counts as a difference.
+        node does not fail; OF489 reports what else has to hold of it. With --strict, it counts as a
+        difference.
     Example
         A node `Log to sheet` between two steps of the model.
     Instead
@@ -168,6 +171,31 @@ class UnverifiedWorkflow(Rule):
     target = "n8n"
 
 
+class ConditionalProof(Rule):
+    """
+    What it finds
+        A node that a person added or put in the place of a placeholder, and that may return no item
+        or several items, or change a process variable that another element sets.
+    Why it is wrong
+        The workflow is proved only if the node does not. Without an item the run ends there with
+        status success; with several the following steps run once for each. With --strict, it counts
+        as a difference.
+    Example
+        `Check stock` was filled with an HTTP Request. If the answer is a list of three, n8n makes
+        three items of it.
+    Instead
+        Keep the settings of the placeholder (Always Output Data, and Execute Once in the next
+        node), or use a node that makes one item of one: Edit Fields, Code that returns one item, or
+        HTTP Request with the option Include Response Headers and Status.
+    """
+
+    code = "OF489"
+    name = "conditional-proof"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 VERIFY_RULES: tuple[type[Rule], ...] = (
     DifferentWorkflow,
     ChangedExpression,
@@ -177,4 +205,5 @@ VERIFY_RULES: tuple[type[Rule], ...] = (
     MissingWorkflow,
     UnverifiableFile,
     UnverifiedWorkflow,
+    ConditionalProof,
 )

@@ -12,6 +12,7 @@ from orgflow.backends.n8n.plan.graph import NodeKey, start_key
 from orgflow.backends.n8n.verify.choices import Names, find_readers
 from orgflow.backends.n8n.verify.computed_nodes import changed_computations
 from orgflow.backends.n8n.verify.data_flow import DataFlow
+from orgflow.backends.n8n.verify.filled_steps import list_conditions
 from orgflow.backends.n8n.verify.marking import Marking
 from orgflow.backends.n8n.verify.matching import match_reference
 from orgflow.backends.n8n.verify.node_roles import RoleDerivation
@@ -24,6 +25,7 @@ from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import Game, Policy, State
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Model, Process
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
 
@@ -35,7 +37,7 @@ SETTINGS = "the workflow's settings"
 
 _V1 = "executionOrder v1"
 _SHOWN = 5
-_ASSUMED_STEPS = "filled and added steps pass each item on once and do not fail"
+_ASSUMED_STEPS = "filled and added steps do not fail"
 
 
 def verify_process(
@@ -55,8 +57,8 @@ def verify_process(
         process: one of its processes.
         workflow: an n8n workflow in file form: unedited or edited compiler output.
         ctx: has the options of the target.
-        strict: whether added steps, changed expressions, and blocked parallel work during waits
-            count as differences.
+        strict: whether added steps, changed content, conditions, and blocked parallel work during
+            waits count as differences.
         most: maximum number of explored pairs of states before the verdict is `bounded`.
         against: the compiled form of the process, if it exists already.
 
@@ -72,7 +74,7 @@ def verify_process(
 def data_flow(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> DataFlow | None:
-    """How the workflow keeps process variables, if conditions of the model read any."""
+    """How the workflow keeps process variables, if any are read."""
     carried = ref.plan.carried
     if carried is None:
         return None
@@ -92,6 +94,7 @@ class _Verifier:
         self.changed += changed_parameters(ref, self.matching, workflow)
         self.changed += changed_computations(ref, self.matching, workflow)
         self.data = data_flow(ref, self.matching, workflow)
+        self.conditions = list_conditions(ref, self.matching, workflow)
         if workflow.order != "v1":
             # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
             order = f"executionOrder {workflow.order or 'v0'}"
@@ -130,8 +133,9 @@ class _Verifier:
                 bound=f"no node decides at {labels}: the node in its place is assumed to take any "
                 "of its outputs, and not every combination was compared",
             )
-        changed = self.changed
-        return self._result(Verdict.CHANGED if changed else Verdict.PROVED)
+        if self.changed:
+            return self._result(Verdict.CHANGED)
+        return self._result(Verdict.CONDITIONAL if self.conditions else Verdict.PROVED)
 
     def _difference(self, game: Game) -> Difference | None:
         assert self.walk is not None
@@ -220,9 +224,10 @@ class _Verifier:
         changed = self.changed
         if changed:
             nodes = ", ".join(f"`{n}`" for n in dict.fromkeys(c.node for c in changed))
-            return Difference(
-                f"expressions of the workflow differ from those of the model: {nodes}"
-            )
+            return Difference(f"the content of these nodes differs from that of the model: {nodes}")
+        if self.conditions:
+            required = join_listed(condition.text for condition in self.conditions)
+            return Difference(f"the workflow behaves like the model only if {required}")
         if self.walk is not None and self.walk.delayed:
             return Difference(next(iter(self.walk.delayed)))
         return None
@@ -287,6 +292,7 @@ class _Verifier:
                 *self._stopping(),
                 *((f"{_ASSUMED_STEPS}: {_list_names([*open_steps, *filled])}",) if unsure else ()),
             ),
+            conditions=self.conditions,
         )
 
 

@@ -10,12 +10,8 @@ from pathlib import Path
 import pytest
 from orgflow.backends.n8n.engine.install import engine_dir, engine_status
 from orgflow.backends.n8n.engine.node import find_node
-from orgflow.backends.n8n.format.parameter_values import (
-    is_value,
-    parameter_form,
-    same_parameters,
-    split_parameter,
-)
+from orgflow.backends.n8n.format.expression_parts import is_value, split_parameter
+from orgflow.backends.n8n.format.parameter_values import parameter_form, same_parameters
 
 from tests.support.node_tools import missing
 

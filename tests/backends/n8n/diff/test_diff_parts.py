@@ -220,7 +220,8 @@ def test_old_versions_of_nodes_ask_the_same() -> None:
     one = make("I", "if", 1, {"conditions": {"string": [
         {"value1": "={{ $json.x }}", "operation": "equal", "value2": "a"}]}})  # fmt: skip
     two = make("I", "if", 2, {"conditions": {"conditions": [equals("a")["conditions"]
-        ["conditions"][0]], "combinator": "and"}})  # fmt: skip
+        ["conditions"][0]], "combinator": "and",
+        "options": {"typeValidation": "loose"}}})  # fmt: skip
     both = [decision_of(step_of(row), row["parameters"]) for row in (one, two)]
     assert both[0] is not None
     assert both[1] is not None

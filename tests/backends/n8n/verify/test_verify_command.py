@@ -74,7 +74,7 @@ def test_findings_as_diagnostics(invoke: Invoke, workflow: Path) -> None:
     assert next(d for d in found if d["code"] == "OF480")["trace"]
 
 
-def test_changed_expressions_are_a_warning(invoke: Invoke, workflow: Path) -> None:
+def test_changed_expressions_are_an_error(invoke: Invoke, workflow: Path) -> None:
     path = changed(
         workflow,
         lambda w: json.loads(json.dumps(w).replace('"rightValue": "Yes"', '"rightValue": "Ja"')),
@@ -86,8 +86,8 @@ def test_changed_expressions_are_a_warning(invoke: Invoke, workflow: Path) -> No
     before = '{"type": "string", "operation": "equals"}'
     changed(path, lambda w: json.loads(json.dumps(w).replace(before, other)))
     ran = invoke("verify", LEAVE, path, "--format", "json")
-    assert (ran.code, json.loads(ran.out)["diagnostics"][0]["code"]) == (0, "OF481")
-    assert json.loads(ran.out)["results"][0]["verdict"] == "changed expression"
+    assert (ran.code, json.loads(ran.out)["diagnostics"][0]["code"]) == (1, "OF481")
+    assert json.loads(ran.out)["results"][0]["verdict"] == "changed"
     assert "changed: `Request approved?`" in invoke("verify", LEAVE, path).out
     assert invoke("verify", LEAVE, path, "--strict").code == 1
 

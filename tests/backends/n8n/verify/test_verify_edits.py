@@ -195,7 +195,8 @@ def test_filled_in_steps(leave: Case) -> None:
 def test_an_added_step_is_told_and_strictly_a_difference(leave: Case) -> None:
     workflow = edits.inserted(leave.workflow, "Confirm leave", "httpRequest")
     result = leave.verify(workflow)
-    assert (result.verdict, result.added) == (Verdict.PROVED, ("Log it",))
+    assert (result.verdict, result.added) == (Verdict.CONDITIONAL, ("Log it",))
+    assert [c.text for c in result.conditions] == ["`Log it` returns one item"]
     assert result.assumed
     strictly = leave.verify(workflow, strict=True)
     assert strictly.verdict is Verdict.DIFFERENT
@@ -567,7 +568,7 @@ def test_a_wait_taken_out_is_reported(registry: Registry) -> None:
     wait.update(type="n8n-nodes-base.noOp", typeVersion=1, parameters={})
     result = case.verify(workflow)
     assert result.verdict is Verdict.CHANGED
-    assert result.changed[0].now == "no wait: n8n-nodes-base.noOp"
+    assert result.changed[0].now == "a node of the type n8n-nodes-base.noOp"
 
 
 def test_names_that_contradict_the_notes_are_told(leave: Case) -> None:

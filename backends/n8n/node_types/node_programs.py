@@ -1,0 +1,81 @@
+"""The parameters of a node as a program: two nodes of one type do the same if n8n resolves their
+parameters to the same values, whatever the data is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from orgflow.backends.n8n.format.canonical_parameters import canonical_value, without_defaults
+from orgflow.backends.n8n.format.parameter_values import as_compiled_now, code_form, parameter_form
+from orgflow.backends.n8n.format.workflow_document import Node
+from orgflow.backends.n8n.node_types import catalogue
+
+_OF_SERVER = frozenset(
+    {
+        "authentication", "nodeCredentialType", "genericAuthType", "path", "webhookId",
+        "workflowId", "webhookSuffix",
+    }
+)  # fmt: skip
+"""Parameters about a server: addresses, credentials, and the id by which it knows a workflow."""
+
+_PRESENTATION = frozenset(
+    {"formTitle", "formDescription", "appendAttribution", "buttonLabel", "customCss", "notice"}
+)
+"""Parameters that only a person reads."""
+
+NAMING = frozenset({"$", "$items"})
+"""Functions that name a node by a text."""
+
+_FAILURE_SETTINGS: Mapping[str, tuple[Any, ...]] = {
+    "onError": (None, "stopWorkflow"),
+    "continueOnFail": (None, False),
+    "retryOnFail": (None, False),
+    "maxTries": (None,),
+}
+"""Settings that say what happens if a node fails, with the values that mean n8n's own default."""
+
+NameOfCall = Callable[[str, str], "str | None"]
+"""The text that stands for a call that names a node, given the function and the text; see
+`read_program`."""
+
+
+def list_program_differences(
+    before: Node, now: Node, name_before: NameOfCall, name_now: NameOfCall
+) -> Iterator[tuple[str, Any, Any]]:
+    """The parameters of two nodes of one type, and the settings for failures, whose values may
+    differ: the name, and both values as in the files."""
+    was, current = compared_parameters(before), compared_parameters(now)
+    for parameter in dict.fromkeys((*was, *current)):
+        first, second = (as_compiled_now(values.get(parameter)) for values in (was, current))
+        script = parameter in catalogue.script_parameters(before.short)
+        read = code_form if script and isinstance(first, str) else parameter_form
+        if not isinstance(second, str):
+            read = parameter_form
+        if read(first, name_before) != read(second, name_now):
+            yield parameter, was.get(parameter), current.get(parameter)
+    for setting, defaults in _FAILURE_SETTINGS.items():
+        first, second = (
+            None if step.raw.get(setting) in defaults else step.raw.get(setting)
+            for step in (before, now)
+        )
+        if first != second:
+            yield setting, first, second
+
+
+def compared_parameters(step: Node) -> Mapping[str, Any]:
+    """The parameters that an outcome can depend on, without those that the editor omits."""
+    defaults = catalogue.default_values(step.short)
+    kept = _without_presentation(without_defaults(step.parameters, defaults))
+    canonical: Mapping[str, Any] = canonical_value(kept)
+    return canonical
+
+
+def _without_presentation(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            name: _without_presentation(part)
+            for name, part in value.items()
+            if name not in _PRESENTATION and name not in _OF_SERVER
+        }
+    return [_without_presentation(part) for part in value] if isinstance(value, list) else value
