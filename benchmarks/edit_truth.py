@@ -26,8 +26,8 @@ from orgflow.backends.n8n.engine.node import find_node
 
 Json = dict[str, Any]
 
-TRIED_INPUTS, KEPT_INPUTS = 36, 9
-LIMITS = {"nodes": 1_200, "ms": 8_000}
+TRIED_INPUTS, KEPT_INPUTS = 30, 8
+LIMITS = {"nodes": 400, "ms": 8_000}
 
 OUTSIDE = ("httpRequest", "emailSend", "slack", "microsoftTeams", "gmail")
 ASKING = ("wait", "form")

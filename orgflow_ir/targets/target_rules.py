@@ -1,4 +1,4 @@
-"""Rules of every target for rewritten and unsupported constructs (OF401 to OF407)."""
+"""Rules of every target for rewritten and unsupported constructs (OF401 to OF410)."""
 
 from __future__ import annotations
 
@@ -165,6 +165,26 @@ class KeptAsNote(Rule):
     category = Category.TARGET
 
 
+class ContradictedOption(Rule):
+    """
+    What it finds
+        An option of the command line, or of an `orgflow.toml`, that differs from the option with
+        which a workflow was compiled. The workflow states its options in a note.
+    Why it is wrong
+        The model is compiled with other options than the workflow, so differences may come from the
+        options and not from edits.
+    Example
+        A workflow that was compiled with `people=mail` is verified with `people=slack`.
+    Instead
+        Omit the option to use that of the workflow, or compile the model again with the new one.
+    """
+
+    code = "OF410"
+    name = "contradicted-option"
+    severity = Severity.WARNING
+    category = Category.TARGET
+
+
 TARGET_RULES: tuple[type[Rule], ...] = (
     LoweredConstruct,
     LossyLowering,
@@ -174,4 +194,5 @@ TARGET_RULES: tuple[type[Rule], ...] = (
     UnsupportedCondition,
     UnsupportedStub,
     KeptAsNote,
+    ContradictedOption,
 )
