@@ -3,19 +3,19 @@
 
 `python benchmarks/data_edits.py [--edits N] [--models N] [--seed N] [--only WORD] [--show]
 [--cross] [--save FOLDER] [--jobs N]` edits one node, parameter, setting or wire of a compiled
-workflow at a time and prints, by kind of node and by kind of edit, how many change an outcome on the
-engine, and the verdicts.
+workflow at a time. It prints, by kind of node and by kind of edit, how many edits change an outcome
+on the engine, and the verdicts.
 
 Truth: both workflows play the same inputs, answers and results of tasks, on n8n's own engine
-(`edit_truth.py`). An edit differs if any outcome differs. It is equal if it is of a kind that cannot
-change one (`edit_kinds.NEUTRAL`) and no outcome differs. Any other edit is unseen: no input showed
-a difference, which proves nothing.
+(`edit_truth.py`). An edit differs if any outcome differs. It is equal if it is of a kind that
+cannot change one (`edit_kinds.NEUTRAL`) and no outcome differs. Any other edit is unseen: no input
+showed a difference, which proves nothing.
 
 A false proof is the verdict `proved` on an edit that differs; `diff` is false there if it calls the
 behaviour the same. A false difference is a verdict `different` or `changed` on an equal edit.
 `check` is false if it reports a new error in the workflow of an equal edit.
 
-Exit code 1 after a false proof, or after more than 2 % of false differences.
+Exit code 1 after a false proof, a crash, or more than 2 % of false differences.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def verdict_of(subject: Subject, workflows: Mapping[str, Json]) -> str:
     """
     try:
         result = verify(subject.model, as_source(workflows, "edited.json"), "n8n")
-    except Exception as error:  # a crash is a result
+    except Exception as error:  # noqa: BLE001  # a crash is a result
         print(f"verify crashed: {subject.name}: {error!r}", flush=True)
         return CRASHED
     verdicts = [v.verdict.value for v in result.verifications]
@@ -139,7 +139,7 @@ def is_same_behaviour(old: Mapping[str, Json], new: Mapping[str, Json]) -> bool:
     try:
         files = as_source(old, "old.json"), as_source(new, "new.json")
         comparison = diff_files(*files, PassContext())
-    except Exception as error:  # a crash is a result
+    except Exception as error:  # noqa: BLE001  # a crash is a result
         print(f"diff crashed: {error!r}", flush=True)
         return False
     if comparison is None:
@@ -178,7 +178,7 @@ def draw_edit(
         type = rng.choice(types)  # each kind of node as often as any other
         node = rng.choice([n for n in nodes if kind_of(n) == type])
         words = table[kind][1](node, workflows[id], rng, tools)
-        if words is not None and workflows != subject.workflows or words == "reordered keys":
+        if (words is not None and workflows != subject.workflows) or words == "reordered keys":
             return Edit(kind, type, words or "", neutral), workflows, id
     return None
 
@@ -381,10 +381,11 @@ def print_report(judgements: Sequence[Judgement], *, cross: bool, seconds: float
     refused = sum(not (j.differs or j.equal) and j.verdict in NOT_PROVED for j in edits)
     limit = MOST_FALSE_DIFFERENCES * max(equal, 1)
     print(
-        f"unseen: {unseen} edits, for which no input showed a difference; {refused} of them are not "
-        f"called proved\n{len(edits)} edits of {len(compiled)} models in {seconds:.0f} s: {proofs} "
-        f"false proofs; {crashes} crashes; {differences} false differences of {equal} equal ones "
-        f"({100 * differences / max(equal, 1):.1f} %, at most {100 * MOST_FALSE_DIFFERENCES:.0f} %)"
+        f"unseen: {unseen} edits, for which no input showed a difference; {refused} of them are "
+        f"not called proved\n{len(edits)} edits of {len(compiled)} models in {seconds:.0f} s: "
+        f"{proofs} false proofs; {crashes} crashes; {differences} false differences of {equal} "
+        f"equal ones ({100 * differences / max(equal, 1):.1f} %, at most "
+        f"{100 * MOST_FALSE_DIFFERENCES:.0f} %)"
     )
     return int(proofs > 0 or crashes > 0 or differences > limit)
 

@@ -40,7 +40,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "specifyBody": ("json", "keypair", "string"), "type": ("string", "number", "boolean", "array"),
     "fallbackOutput": ("extra", "none"), "limitType": ("afterTimeInterval", "atSpecifiedTime"),
     "select": ("channel", "user"), "resource": ("message", "channel"),
-    "responseType": ("approval", "customForm", "freeText"), "respondWith": ("text", "json", "noData"),
+    "responseType": ("approval", "customForm", "freeText"),
+    "respondWith": ("text", "json", "noData"),
     "errorType": ("errorMessage", "errorObject"), "include": ("all", "selected", "none"),
     "defineForm": ("fields", "json"), "inputSource": ("passthrough", "workflowInputs"),
 }  # fmt: skip
@@ -120,8 +121,13 @@ def change_code(code: str, rng: random.Random) -> tuple[str, str] | None:
             place = rng.choice(places)
             return "\n".join(lines[:place] + lines[place + 1 :]), f"removed {lines[place].strip()}"
     tokens = _TOKEN.findall(code)
-    names = sorted({tokens[i + 2] for i in range(len(tokens) - 2)
-                    if tokens[i] in ("v", "json", "given", "form", "o") and tokens[i + 1] == "."})
+    names = sorted(
+        {
+            tokens[i + 2]
+            for i in range(len(tokens) - 2)
+            if tokens[i] in ("v", "json", "given", "form", "o") and tokens[i + 1] == "."
+        }
+    )
     places = [
         i
         for i, token in enumerate(tokens)
@@ -336,7 +342,10 @@ def edit_deletion(node: Json, workflow: Json, rng: random.Random, tools: EditToo
     """A deleted node: the editor connects what was before it with what was behind it."""
     wires = workflow["connections"]
     if "rigger" in kind_of(node) or not any(
-        w["node"] == node["name"] for s in wires.values() for o in s.get("main", ()) for w in o or ()
+        w["node"] == node["name"]
+        for s in wires.values()
+        for o in s.get("main", ())
+        for w in o or ()
     ):
         return None
     after = [w for o in wires.get(node["name"], {}).get("main", [])[:1] for w in o or ()]

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from edit_truth import CALLED, Json, Subject, kind_of, starts_of
+from edit_truth import Json, Subject, kind_of, starts_of
 from orgflow.api import compile, read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,7 +18,8 @@ VENDORS = ROOT / "tests" / "backends" / "n8n" / "vendor_work"
 HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '
     'xmlns:camunda="http://camunda.org/schema/1.0/bpmn" '
-    'xmlns:flowable="http://flowable.org/bpmn" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+    'xmlns:flowable="http://flowable.org/bpmn" '
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
     'xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" id="d">'
 )
 PROCESS = '<process id="p" name="Case" isExecutable="true">'
@@ -30,7 +30,9 @@ Drawn = tuple[str, Mapping[str, str], Mapping[str, str]]
 """Content of a process by `model_text`, options of the target, and files beside the model."""
 
 
-def model_text(steps: str, wires: str, before: str = "", flow: Mapping[str, str] | None = None) -> str:
+def model_text(
+    steps: str, wires: str, before: str = "", flow: Mapping[str, str] | None = None
+) -> str:
     """A BPMN file: steps of a process between a start `s` and an end `e`, and the flows between
     them, as `source>target:condition`."""
     if "<startEvent" not in steps:
@@ -154,7 +156,7 @@ def draw_table(rng: random.Random, number: int) -> Drawn:
     collect = policy in ("COLLECT", "RULE ORDER")
     rules = [
         (f"&gt; {limit}", '"gold"', "90"), (f"[1..{limit}]", '"gold","silver"', "50"),
-        (f"&lt; 1", "-", "10"),
+        ("&lt; 1", "-", "10"),
     ]  # fmt: skip
     text = "".join(
         f'<rule id="r{i}"><inputEntry id="i{i}"><text>{a}</text></inputEntry>'
@@ -204,7 +206,9 @@ def draw_parallel(rng: random.Random, number: int) -> Drawn:
     """Parallel and inclusive branches that set variables, read after the join."""
     limit = rng.choice((4, 60))
     split = ("parallel", "inclusive")[number % 2]
-    conditions = ("", "") if split == "parallel" else (f":${{x_>_{limit}}}", f":${{x_<_{limit * 2}}}")
+    conditions = (
+        ("", "") if split == "parallel" else (f":${{x_>_{limit}}}", f":${{x_<_{limit * 2}}}")
+    )
     steps = (
         f'<{split}Gateway id="g"/><{split}Gateway id="h"/>'
         + script_task("a", "Left", f"left = x + {limit}")
@@ -249,7 +253,8 @@ def draw_requested(rng: random.Random, number: int) -> Drawn:
         '<serviceTask id="t" name="Ask the shop"><extensionElements>'
         '<zeebe:taskDefinition type="io.camunda:http-json:1" retries="3"/><zeebe:ioMapping>'
         f'<zeebe:input source="{method}" target="method"/>'
-        '<zeebe:input source="=&quot;https://shop.example/orders/&quot; + string(order)" target="url"/>'
+        '<zeebe:input source="=&quot;https://shop.example/orders/&quot; + string(order)" '
+        'target="url"/>'
         f'<zeebe:input source="={{x: &quot;{rng.choice("abc")}&quot;}}" target="headers"/>{body}'
         '</zeebe:ioMapping><zeebe:taskHeaders><zeebe:header key="resultVariable" value="answer"/>'
         "</zeebe:taskHeaders></extensionElements></serviceTask>"
@@ -263,7 +268,8 @@ def draw_mailed(rng: random.Random, number: int) -> Drawn:
     to = rng.choice(("a@acme.example", "${customer}"))
     steps = (
         '<serviceTask id="t" name="Tell the customer" flowable:type="mail"><extensionElements>'
-        f'<flowable:field name="to"><flowable:expression>{to}</flowable:expression></flowable:field>'
+        f'<flowable:field name="to"><flowable:expression>{to}</flowable:expression>'
+        "</flowable:field>"
         '<flowable:field name="subject"><flowable:expression>Order ${order}</flowable:expression>'
         '</flowable:field><flowable:field name="text"><flowable:expression>Total: ${total}'
         "</flowable:expression></flowable:field></extensionElements></serviceTask>"

@@ -43,7 +43,8 @@ PRESENTATION = frozenset(
 
 _TAG = re.compile(r"^orgflow: (\S+)(?: \((\w+)\))?$", re.MULTILINE)
 _NAMES = re.compile(
-    r"\bjson\.(\w+)|\bv\.(\w+)|\bgiven\.(\w+)|\bo\.(\w+)|\"name\": ?\"(\w+)\"|\[\"([^\"\\\]]{1,40})\"\]"
+    r"\bjson\.(\w+)|\bv\.(\w+)|\bgiven\.(\w+)|\bo\.(\w+)|\"name\": ?\"(\w+)\""
+    r"|\[\"([^\"\\\]]{1,40})\"\]"
     r"|\"fieldName\": ?\"(\w+)\"|\"fieldLabel\": ?\"([^\"\\]{1,40})\""
 )
 _TEXTS = re.compile(r'"([^"\\\n]{1,30})"')
@@ -126,9 +127,7 @@ class EditTools:
 
     def rewritten(self, code: str, kind: str, pick: int, *, expression: bool) -> Any:
         """Code with one rewriting that keeps its meaning; `None` if it has no place for it."""
-        return self.ask(
-            command="rewrite", code=code, kind=kind, pick=pick, expression=expression
-        )
+        return self.ask(command="rewrite", code=code, kind=kind, pick=pick, expression=expression)
 
 
 # -- inputs ----------------------------------------------------------------------------------------
@@ -346,9 +345,7 @@ def start_item(start: Json, given: Json) -> Json:
     return dict(given["start"])
 
 
-def outcome_of(
-    run: EngineRun, main: str, workflows: Mapping[str, Json], begun: datetime
-) -> str:
+def outcome_of(run: EngineRun, main: str, workflows: Mapping[str, Json], begun: datetime) -> str:
     """What a run did, as text: what comes out of the steps of the model, in order."""
     tags: dict[tuple[str | None, str], tuple[str, str]] = {}
     for id, workflow in workflows.items():

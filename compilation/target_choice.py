@@ -7,9 +7,9 @@ from typing import Any
 
 from orgflow.compilation.usage_errors import OptionError, UnknownName, suggest_name
 
-from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets.target_rules import ContradictedOption
 

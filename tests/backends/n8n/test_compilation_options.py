@@ -1,4 +1,4 @@
-"""Options of the compilation travel in the workflow: commands use them, and report contradictions."""
+"""Options of the compilation travel in the workflow: commands use them, and report others."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
 <startEvent id="s" name="Order received"/><userTask id="t" name="Check order"/>
 <serviceTask id="k" name="Book" camunda:type="external" camunda:topic="book"/>
 <sendTask id="i" name="Send invoice" messageRef="m"/><endEvent id="e" name="Done"/>
-<sequenceFlow id="f0" sourceRef="s" targetRef="t"/><sequenceFlow id="f1" sourceRef="t" targetRef="k"/>
-<sequenceFlow id="f2" sourceRef="k" targetRef="i"/><sequenceFlow id="f3" sourceRef="i" targetRef="e"/>
+<sequenceFlow id="f0" sourceRef="s" targetRef="t"/>
+<sequenceFlow id="f1" sourceRef="t" targetRef="k"/>
+<sequenceFlow id="f2" sourceRef="k" targetRef="i"/>
+<sequenceFlow id="f3" sourceRef="i" targetRef="e"/>
 </process></definitions>"""
 
 
@@ -98,7 +100,7 @@ def test_an_option_that_contradicts_the_workflow_is_reported(model: Path, name: 
 
 def test_what_somebody_wrote_into_the_map_is_not_an_option() -> None:
     options = {"people": "nobody", "sender": "no address", "colour": "red", "stubs": "placeholder"}
-    content = f'[orgflow]: # (orgflow-map 1 {json.dumps({"process": "p", "options": options, "nodes": {}}, separators=(",", ":"))})'  # noqa: E501
+    content = f"[orgflow]: # (orgflow-map 1 {json.dumps({'process': 'p', 'options': options, 'nodes': {}}, separators=(',', ':'))})"  # noqa: E501
     note = {"name": "N", "type": "n8n-nodes-base.stickyNote", "parameters": {"content": content}}
     source = SourceFile("w.json", json.dumps({"nodes": [note], "connections": {}}).encode())
     assert N8nBackend().stated_options(source) == {"stubs": "placeholder"}
