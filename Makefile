@@ -162,7 +162,7 @@ bench-verify: engine
 	$(BIN)/python benchmarks/verify_mutants.py
 
 referee: engine
-	$(BIN)/python benchmarks/referee.py
+	$(BIN)/python benchmarks/referees.py
 
 docs: $(VENV)/.docs ## build the documentation; links that lead nowhere are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

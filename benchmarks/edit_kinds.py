@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from edit_truth import PRESENTATION, EditTools, Json, kind_of, leaves_of
+from edit_truth import PRESENTATION, EditTools, Json, is_open, kind_of, leaves_of
 
 Editor = Callable[[Json, Json, random.Random, EditTools], "str | None"]
 """Edits a node of a workflow; returns what was edited."""
@@ -34,7 +34,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "fieldType": ("text", "number", "date", "dropdown", "textarea", "email"),
     "combinator": ("and", "or"), "resume": ("form", "webhook", "timeInterval"),
     "emailFormat": ("text", "html", "both"), "authentication": ("none", "basicAuth", "headerAuth"),
-    "responseMode": ("onReceived", "lastNode", "responseNode"), "mode": ("raw", "manual"),
+    "responseMode": ("onReceived", "lastNode", "responseNode"),
+    "mode": ("raw", "manual", "rules", "expression", "combine", "append", "runOnceForEachItem"),
     "combineBy": ("combineByPosition", "combineAll", "combineByFields"),
     "numberInputs": ("2", "3"), "contentType": ("json", "form-urlencoded", "raw"),
     "specifyBody": ("json", "keypair", "string"), "type": ("string", "number", "boolean", "array"),
@@ -46,6 +47,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "defineForm": ("fields", "json"), "inputSource": ("passthrough", "workflowInputs"),
 }  # fmt: skip
 """Values that a person can choose for parameters of that name."""
+
+MODES = {
+    "raw": "manual", "manual": "raw", "rules": "expression", "combine": "append",
+    "append": "combine", "runOnceForAllItems": "runOnceForEachItem",
+}  # fmt: skip
+"""Modes of nodes with others of the same node."""
 
 OPERATIONS = {
     "equals": "notEquals", "notEquals": "equals", "true": "false", "false": "true", "gt": "gte",
@@ -194,7 +201,12 @@ def edit_choice(node: Json, workflow: Json, rng: random.Random, tools: EditTools
     if not places:
         return None
     path, value = rng.choice(places)
-    now: Any = rng.choice([c for c in CHOICES[path.rpartition("/")[2]] if c != str(value)])
+    choices = [c for c in CHOICES[path.rpartition("/")[2]] if c != str(value)]
+    if path == "/mode":
+        choices = [MODES[value]] if value in MODES else []
+    if not choices:
+        return None
+    now: Any = rng.choice(choices)
     now = int(now) if isinstance(value, int) and now.isdecimal() else now
     put_leaf(node["parameters"], path, now)
     return f"{path}: {value!r} → {now!r}"
@@ -284,7 +296,7 @@ def edit_setting(node: Json, workflow: Json, rng: random.Random, tools: EditTool
         ("onError", rng.choice(("continueRegularOutput", "continueErrorOutput", "stopWorkflow"))),
         ("retryOnFail", not node.get("retryOnFail", False)),
     ]
-    key, value = rng.choice(choices)
+    key, value = rng.choice(choices[:-1] if is_open(node) else choices)
     if node.get(key) == value:
         return None
     before = node.get(key)
@@ -297,7 +309,6 @@ def edit_workflow(node: Json, workflow: Json, rng: random.Random, tools: EditToo
     settings = workflow.setdefault("settings", {})
     key, value = rng.choice((
         ("executionOrder", "v0"), ("errorWorkflow", "other"), ("executionTimeout", 7),
-        ("callerPolicy", "none"),
     ))  # fmt: skip
     before = settings.get(key)
     settings[key] = value

@@ -107,15 +107,25 @@ function renamings(tree) {
 
 /** Code with one rewriting of a kind; null if it has no place for one. */
 function rewrite({ code, kind, pick, expression }) {
+  if (expression) {
+    const whole = `(${code}\n)`;
+    const now = rewriteProgram(whole, kind, pick);
+    return typeof now === 'string' ? now.slice(1, -2) : now;
+  }
+  return rewriteProgram(code, kind, pick);
+}
+
+/** A program with one rewriting of a kind; of `operands`, those of the only statement. */
+function rewriteProgram(code, kind, pick) {
   const options = { ecmaVersion: 'latest', allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true };
   let tree;
   try {
-    tree = expression ? acorn.parseExpressionAt(code, 0, options) : acorn.parse(code, options);
+    tree = acorn.parse(code, options);
   } catch {
     return null;
   }
-  if (expression && code.slice(tree.end).trim() !== '') return null;
   if (kind === 'operands') {
+    tree = tree.body[0]?.expression ?? tree;
     if (tree.type !== 'LogicalExpression' || tree.operator !== '&&') return null;
     return [tree.left, tree.right].map((node) => code.slice(node.start, node.end));
   }

@@ -204,8 +204,8 @@ def form_answer(node: Json, element: str, body: Json, seed: int) -> Json:
         rng = random.Random(f"{seed} {element} {name}")
         options = [o["option"] for o in entry.get("fieldOptions", {}).get("values", ())]
         if entry.get("fieldType") == "hiddenField":
-            answer[name] = entry.get("fieldValue", "")
-        elif options:
+            continue  # the page sends it back
+        if options:
             answer[name] = options[rng.randrange(len(options))]
         else:
             answer[name] = entered_value(entry.get("fieldType", "text"), rng)
@@ -377,7 +377,6 @@ def standing_parts(workflows: Mapping[str, Json], tools: EditTools) -> str:
     for id, workflow in workflows.items():
         settings = workflow.get("settings", {})
         kept = {key: settings.get(key) for key in ("errorWorkflow", "executionTimeout")}
-        kept["callerPolicy"] = settings.get("callerPolicy", "workflowsFromSameOwner")
         triggers = [
             [kind_of(node), tag_of(node)[0], visible_leaves(node, tools), node.get("credentials")]
             for node in starts_of(workflow)

@@ -1,6 +1,6 @@
 """`make referee`: the independent harnesses, each with a small count, in one table.
 
-`python benchmarks/referee.py [--only WORD] [--times N] [--list]` plays each harness of `HARNESSES`
+`python benchmarks/referees.py [--only WORD] [--times N] [--list]` plays each harness of `HARNESSES`
 in a process of its own and prints how many cases it judged and how many faults it found. `--times`
 multiplies the counts. The lines of a harness with faults follow the table.
 
