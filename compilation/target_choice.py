@@ -59,8 +59,8 @@ def combine_stated_options(
     processes: Collection[str] = (),
 ) -> dict[str, str]:
     """The options for a model that is compared with a file of the target: those with which the file
-    was compiled, as far as it states them, and those of the command line or of a configuration
-    (`given`), which have priority. OF410 for each option in which the two differ.
+    was compiled, if it states any, and those of the command line or of a configuration (`given`),
+    which have priority. OF410 for each option in which the two differ.
 
     Args:
         processes: ids of the processes of the model, if the file may contain others.

@@ -169,8 +169,8 @@ class Backend(ABC):
     def stated_options(
         self, source: SourceFile, processes: Collection[str] = ()
     ) -> dict[str, str] | None:
-        """The options with which a file of this target was compiled, as far as they differ from the
-        defaults; `None` if it does not state any. Of a file with several workflows, those of the
+        """The options with which a file of this target was compiled, without those that have their
+        default values; `None` if it does not state any. Of a file with several workflows, those of the
         first that states some, among workflows of `processes` (ids; by default, all)."""
         del source, processes
         return None
