@@ -170,8 +170,8 @@ class Backend(ABC):
         self, source: SourceFile, processes: Collection[str] = ()
     ) -> dict[str, str] | None:
         """The options with which a file of this target was compiled, without those that have their
-        default values; `None` if it does not state any. Of a file with several workflows, those of the
-        first that states some, among workflows of `processes` (ids; by default, all)."""
+        default values; `None` if it does not state any. Of a file with several workflows, those of
+        the first that states some, among workflows of `processes` (ids; by default, all)."""
         del source, processes
         return None
 
