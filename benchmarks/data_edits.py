@@ -27,7 +27,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -43,7 +43,7 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 
 MOST_FALSE_DIFFERENCES = 0.02
-CRASHED = "crashed"
+CRASHED, CONDITIONAL = "crashed", "proved if"
 NOT_PROVED = ("different", "changed", "changed expression", "refused", CRASHED)
 NEUTRAL_SHARE = 0.4
 TRIES = 30
@@ -61,6 +61,7 @@ class Judgement(NamedTuple):
         equal: whether the edit is of a kind that cannot change an outcome.
         differs: whether the engine showed another outcome.
         verdict: of `verify`; the worst of several workflows.
+        named: whether a condition of the verdict names the edited node.
         same: whether `diff` calls the behaviour the same.
         errors: codes of errors that `check` reports of the edited workflow and of no other one.
     """
@@ -72,6 +73,7 @@ class Judgement(NamedTuple):
     equal: bool
     differs: bool
     verdict: str
+    named: bool
     same: bool
     errors: tuple[str, ...]
 
@@ -82,7 +84,8 @@ class Judgement(NamedTuple):
 
     @property
     def is_false_proof(self) -> bool:
-        return self.differs and self.verdict == "proved"
+        conditional = self.verdict == CONDITIONAL and not self.named
+        return self.differs and (self.verdict == "proved" or conditional)
 
     @property
     def is_false_difference(self) -> bool:
@@ -100,7 +103,7 @@ class Judgement(NamedTuple):
     def is_contradicted(self) -> bool:
         """Whether `diff` and `verify` disagree about an edit that the engine judged."""
         judged = self.differs or self.is_equal
-        return judged and self.same != (self.verdict == "proved")
+        return judged and self.verdict != CONDITIONAL and self.same != (self.verdict == "proved")
 
     @property
     def is_crash(self) -> bool:
@@ -119,19 +122,23 @@ def as_source(workflows: Mapping[str, Json], name: str) -> SourceFile:
     return SourceFile(name, json.dumps(list(workflows.values()), ensure_ascii=False).encode())
 
 
-def verdict_of(subject: Subject, workflows: Mapping[str, Json]) -> str:
-    """The verdict of `verify` on the workflows of a model, without options; the worst of several.
-
-    A workflow that belongs to no process of the model (work that it only names) is not compared.
-    """
+def verdict_of(
+    subject: Subject, workflows: Mapping[str, Json], words: Collection[str]
+) -> tuple[str, bool]:
+    """The verdict of `verify` on the workflows of a model, without options, the worst of several;
+    and whether a condition of it has one of the words."""
     try:
         result = verify(subject.model, as_source(workflows, "edited.json"), "n8n")
     except Exception as error:  # noqa: BLE001  # a crash is a result
         print(f"verify crashed: {subject.name}: {error!r}", flush=True)
-        return CRASHED
+        return CRASHED, False
+    order = ("different", "changed", "changed expression", "bounded", CONDITIONAL, "proved")
     verdicts = [v.verdict.value for v in result.verifications]
-    order = ("different", "changed", "changed expression", "bounded", "proved")
-    return min(verdicts, key=order.index) if verdicts else "refused"
+    conditions = " ".join(
+        c.text for v in result.verifications for c in getattr(v, "conditions", ())
+    )
+    named = any(f"`{word}`" in conditions for word in words)
+    return (min(verdicts, key=order.index) if verdicts else "refused"), named
 
 
 def is_same_behaviour(old: Mapping[str, Json], new: Mapping[str, Json]) -> bool:
@@ -144,12 +151,7 @@ def is_same_behaviour(old: Mapping[str, Json], new: Mapping[str, Json]) -> bool:
         return False
     if comparison is None:
         return False
-    return all(
-        part.behaviour is not None
-        and part.behaviour.verdict == "same"
-        and not any(change.what in ("condition", "program") for change in part.changes)
-        for part in comparison.parts
-    )
+    return comparison.verdict == "same"
 
 
 def errors_of(workflow: Json, folder: Path) -> set[str]:
@@ -183,6 +185,13 @@ def draw_edit(
     return None
 
 
+def list_changed_nodes(subject: Subject, workflows: Mapping[str, Json]) -> list[str]:
+    """The names of nodes that an edit changed or added."""
+    before = [node for workflow in subject.workflows.values() for node in workflow["nodes"]]
+    now = [node for workflow in workflows.values() for node in workflow["nodes"]]
+    return [str(node["name"]) for node in now if node not in before]
+
+
 def judge_edit(
     subject: Subject,
     edit: Edit,
@@ -194,10 +203,12 @@ def judge_edit(
 ) -> Judgement:
     """The truth and the opinions."""
     errors = errors_of(workflows[id], folder) - errors_of(subject.workflows[id], folder)
+    verdict, named = verdict_of(subject, workflows, list_changed_nodes(subject, workflows))
     return Judgement(
         subject.name, edit.kind, edit.node, edit.words, edit.equal,
         differs_from(subject, workflows, engine, tools, any_order=edit.kind in ("place", "note")),
-        verdict_of(subject, workflows),
+        verdict,
+        named,
         is_same_behaviour(subject.workflows, workflows), tuple(sorted(errors)),
     )  # fmt: skip
 

@@ -70,7 +70,7 @@ SIGNS = {
 _TOKEN = re.compile(
     r"===|!==|==|!=|<=|>=|=>|&&|\|\||\?\?|\?\.|\.\.\.|\w+|\"(?:[^\"\\]|\\.)*\"|\s+|."
 )
-_IDS = ("/id", "/version", "/jsCode", "/webhookSuffix/x")
+_IDS = ("/id", "/version", "/jsCode", "/workflowId/value")
 
 
 def editable_leaves(node: Json) -> list[tuple[str, Any]]:
@@ -308,9 +308,11 @@ def edit_workflow(node: Json, workflow: Json, rng: random.Random, tools: EditToo
     """A setting of the workflow."""
     settings = workflow.setdefault("settings", {})
     key, value = rng.choice((
-        ("executionOrder", "v0"), ("errorWorkflow", "other"), ("executionTimeout", 7),
+        ("executionOrder", "v0"), ("errorWorkflow", ""), ("executionTimeout", 7),
     ))  # fmt: skip
-    before = settings.get(key)
+    before = settings.get(key, "")
+    if before == value:
+        return None
     settings[key] = value
     return f"{key}: {before} → {value}"
 

@@ -5,7 +5,7 @@ in a process of its own and prints how many cases it judged and how many faults 
 multiplies the counts. The lines of a harness with faults follow the table.
 
 Exit code 1 after a fault, 2 if a harness failed without totals: a harness that prints none has
-judged nothing.
+judged nothing. A harness whose file is not in this checkout is shown as absent.
 """
 
 from __future__ import annotations
@@ -160,7 +160,11 @@ def judge_harnesses(harnesses: Sequence[Harness], times: int) -> int:
     """Play harnesses, print the table, and return the exit code."""
     print(f"{'harness':22}{'truth':32}{'cases':>8}{'faults':>8}{'time':>10}", flush=True)
     results = []
+    absent = [h for h in harnesses if not (ROOT / "benchmarks" / h.command[0]).is_file()]
     for harness in harnesses:
+        if harness in absent:
+            print(f"{harness.name:22}{harness.truth:32}{'absent':>8}", flush=True)
+            continue
         totals = play_harness(harness, times)
         results.append((harness, totals))
         print(table_line(harness, totals), flush=True)
@@ -169,8 +173,11 @@ def judge_harnesses(harnesses: Sequence[Harness], times: int) -> int:
     errors = sum(bool(totals.error) for _, totals in results)
     for harness, totals in results:
         print("\n".join(explain_lines(harness, totals)), end="")
-    print(f"\n{len(results)} harnesses, {cases} cases, {faults} faults, {errors} without totals")
-    return 2 if errors else int(faults > 0)
+    print(
+        f"\n{len(results)} harnesses, {cases} cases, {faults} faults, {errors} without totals"
+        + (f", {len(absent)} absent" if absent else "")
+    )
+    return 2 if errors or not results else int(faults > 0)
 
 
 def main() -> int:
