@@ -173,3 +173,27 @@ def test_faults_are_saved_with_their_models(bench: Any, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "proved-code-set.json").read_text("utf-8")) == [
         {"nodes": []}
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "now"),
+    [
+        ("switch", "$json.kind", "$json.amount"),  # a variable that the condition reads as well
+        ("set", " }}", " }}\n"),  # only the end of a line
+    ],
+)
+def test_an_edit_that_verify_once_failed_on(
+    bench: Any, models: dict[str, Any], kind: str, before: str, now: str
+) -> None:
+    subject = importlib.import_module("edit_subjects").compile_subject(*models["asked-0"])
+    workflows = json.loads(json.dumps(subject.workflows))
+    for workflow in workflows.values():
+        for node in workflow["nodes"]:
+            if bench.kind_of(node) == kind:
+                text = json.dumps(node["parameters"], ensure_ascii=False)
+                old, new = (json.dumps(part)[1:-1] for part in (before, now))
+                node["parameters"] = json.loads(text.replace(old, new, 1))
+    assert workflows != subject.workflows
+    verdict, _ = bench.verdict_of(subject, workflows, ())
+    assert verdict in bench.NOT_PROVED
+    assert verdict != bench.CRASHED
