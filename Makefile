@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify docs release audit clean engine
+.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify referee docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
@@ -32,7 +32,8 @@ help: ## print this
 	@echo "make bench AGAINST=FOLDER [QUICK=1]  compare the speed of this checkout with another one"
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"
 	@echo "make bench-soundness  other tools' verdicts and 20,000 random processes beside the analysis (long)"
-	@echo "make bench-verify  mutated workflows on n8n's engine and before verify: who notices what"
+	@echo "make bench-verify  edited and mutated workflows on n8n's engine and before verify: who notices what"
+	@echo "make referee  the independent harnesses with small counts, in one table"
 	@echo "make docs     build the documentation into build/site"
 	@echo "make release  build wheel, sdist and bill of materials into dist/"
 	@echo "make audit    pip-audit and npm audit, where their servers can be reached"
@@ -160,7 +161,11 @@ bench-soundness: $(VENV)/.test
 	$(BIN)/python benchmarks/soundness_fuzz.py --count 20000
 
 bench-verify: engine
+	$(BIN)/python benchmarks/data_edits.py --show
 	$(BIN)/python benchmarks/verify_mutants.py
+
+referee: engine
+	$(BIN)/python benchmarks/referees.py
 
 docs: $(VENV)/.docs ## build the documentation; links that lead nowhere are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -28,11 +28,12 @@ from orgflow_ir.plugins.guards import call_guarded, emit_guarded
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
-    from orgflow.compilation import process_groups
+    from orgflow.compilation import process_groups, target_choice
 
     from orgflow_ir.linking import called_processes
     from orgflow_ir.targets.verification import Verification
-else:  # calls of other models, and processes compiled one by one
+else:  # calls of other models, processes compiled one by one, and options of workflows
+    target_choice = LazyModule("orgflow.compilation.target_choice")
     process_groups = LazyModule("orgflow.compilation.process_groups")
     called_processes = LazyModule("orgflow_ir.linking.called_processes")
 
@@ -238,8 +239,12 @@ def compare_workflows(
     """Compare workflows with the model. Raises `UnsupportedError` for a target that cannot."""
     results: list[Verification] = []
     backend, model = request.target, outcome.model
+    processes = [process.id for process in model.processes]
+    given = ctx.options
     for file in request.workflows:
+        ctx.options = target_choice.combine_stated_options(backend, given, file, ctx, processes)
         compared = call_guarded(backend, "verify", tuple, model, file, ctx, strict=request.strict)
+        ctx.options = given
         if compared is None:
             raise usage_errors.UnsupportedError(
                 f"target `{backend.name}` does not support verification"

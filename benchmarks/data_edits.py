@@ -1,18 +1,21 @@
-"""Edits of what workflows compute and ask, on n8n's engine and before `verify`.
+"""Edits of compiled workflows: what n8n's engine does with them, and what `verify`, `diff` and
+`check` say.
 
-`python benchmarks/data_edits.py [--each N] [--seed N] [--models FOLDER ...] [--only WORD] [--show]`
-edits one parameter, setting or wire of a compiled workflow at a time and prints for every kind of
-edit how many change an outcome on the engine, and what `verify` says of them. It knows nothing of
-the compiler but the line of a node's notes that names its element.
+`python benchmarks/data_edits.py [--edits N] [--models N] [--seed N] [--only WORD] [--show]
+[--cross] [--save FOLDER] [--jobs N]` edits one node, parameter, setting or wire of a compiled
+workflow at a time. It prints, by kind of node and by kind of edit, how many edits change an outcome
+on the engine, and the verdicts.
 
-Truth: both workflows play the same inputs, answers and results of tasks. An outcome is what steps
-of the model get and pass on, what forms ask, what requests and messages contain, and how the run
-ends; titles of pages and messages of stops are no part of it. An edit for which no input shows a
-difference is *not shown* to differ, and only edits that cannot make one (layout of code, order of
-notes, a renamed node) count as equal.
+Truth: both workflows play the same inputs, answers and results of tasks, on n8n's own engine
+(`edit_truth.py`). An edit differs if any outcome differs. It is equal if it is of a kind that
+cannot change one (`edit_kinds.NEUTRAL`) and no outcome differs. Any other edit is unseen: no input
+showed a difference, which proves nothing.
 
-Exit code 1 if `verify` calls a workflow proved that differs, or more than 2 % of the equal ones
-different.
+A false proof is the verdict `proved` on an edit that differs; `diff` is false there if it calls the
+behaviour the same. A false difference is a verdict `different` or `changed` on an equal edit.
+`check` is false if it reports a new error in the workflow of an equal edit.
+
+Exit code 1 after a false proof, a crash, or more than 2 % of false differences.
 """
 
 from __future__ import annotations
@@ -21,609 +24,381 @@ import argparse
 import copy
 import json
 import random
-import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from orgflow.api import ReadResult, compile, read, verify
-from orgflow.backends.n8n.engine.local import EngineError, EngineRun, LocalEngine, RunRequest
+from edit_kinds import CHANGING, NEUTRAL, Edit
+from edit_subjects import compile_subject, list_models
+from edit_truth import EditTools, Json, Subject, differs_from, kind_of, prepare_subject
+from orgflow.api import check, read, verify
+from orgflow.backends.n8n.diff.file_comparison import diff_files
+from orgflow.backends.n8n.engine.local import LocalEngine
 
 from orgflow_ir.model.source import SourceFile
-
-Json = dict[str, Any]
-
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT.parent / "shared" / "data"
-MODELS = (ROOT / "examples", DATA / "camunda7-executable", DATA / "faults" / "verify")
+from orgflow_ir.pipeline import PassContext
 
 MOST_FALSE_DIFFERENCES = 0.02
-TRIED_INPUTS, KEPT_INPUTS = 40, 10
-LIMITS = {"nodes": 1_500, "ms": 10_000}
-
-_TAG = re.compile(r"^orgflow: (\S+)(?: \((\w+)\))?$", re.MULTILINE)
-_NAMES = re.compile(r"\bjson\.(\w+)|\bv\.(\w+)|\bgiven\.(\w+)|\"name\": ?\"(\w+)\"")
-_TEXTS = re.compile(r'"([^"\\\n]{1,30})"')
-_NUMBERS = re.compile(r"(?<![\w.\"])-?\d{1,7}(?:\.\d{1,3})?(?![\w\"])")
-_OUTSIDE = ("httpRequest", "emailSend", "slack", "microsoftTeams", "gmail")
-_PRESENTATION = ("formTitle", "formDescription", "appendAttribution", "errorMessage")
-_ASKING = ("wait", "form", "formTrigger")
+CRASHED, CONDITIONAL = "crashed", "proved if"
+NOT_PROVED = ("different", "changed", "changed expression", "refused", CRASHED)
+NEUTRAL_SHARE = 0.4
+TRIES = 30
+"""Draws of an editor and a node before a model counts as used up."""
 
 
-def kind_of(node: Json) -> str:
-    """The type of a node without its package."""
-    return str(node["type"]).rpartition(".")[2]
+class Judgement(NamedTuple):
+    """An edit of a workflow, the truth, and the opinions of the commands.
 
+    Attributes:
+        model: the name of the model.
+        kind: of the edit; `none` for the workflow as compiled.
+        node: the kind of the node.
+        words: what was edited.
+        equal: whether the edit is of a kind that cannot change an outcome.
+        differs: whether the engine showed another outcome.
+        verdict: of `verify`; the worst of several workflows.
+        named: whether a condition of the verdict names the edited node.
+        same: whether `diff` calls the behaviour the same.
+        errors: codes of errors that `check` reports of the edited workflow and of no other one.
+    """
 
-def tag_of(node: Json) -> tuple[str, str]:
-    """The element and the role that a node's notes name."""
-    match = _TAG.search(str(node.get("notes", "")))
-    return ("", "") if match is None else (match[1], match[2] or "")
-
-
-@dataclass
-class Subject:
-    """A model, its workflows by id, and the one in which runs start."""
-
-    path: Path
-    model: ReadResult
-    workflows: dict[str, Json]
-    main: str
-    inputs: list[Json] = field(default_factory=list)
-    outcomes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Edit:
-    """An edit of one node: the kind, what it did, and whether it cannot change an outcome."""
-
+    model: str
     kind: str
+    node: str
     words: str
-    equal: bool = False
+    equal: bool
+    differs: bool
+    verdict: str
+    named: bool
+    same: bool
+    errors: tuple[str, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the edit changes nothing for sure."""
+        return self.equal and not self.differs
+
+    @property
+    def is_false_proof(self) -> bool:
+        conditional = self.verdict == CONDITIONAL and not self.named
+        return self.differs and (self.verdict == "proved" or conditional)
+
+    @property
+    def is_false_difference(self) -> bool:
+        return self.is_equal and self.verdict in NOT_PROVED
+
+    @property
+    def is_false_same(self) -> bool:
+        return self.differs and self.same
+
+    @property
+    def is_false_change(self) -> bool:
+        return self.is_equal and not self.same
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether `diff` and `verify` disagree about an edit that the engine judged."""
+        judged = self.differs or self.is_equal
+        return judged and self.verdict != CONDITIONAL and self.same != (self.verdict == "proved")
+
+    @property
+    def is_crash(self) -> bool:
+        return self.verdict == CRASHED
+
+    @property
+    def is_false_alarm(self) -> bool:
+        return self.is_equal and bool(self.errors)
 
 
-# -- inputs ----------------------------------------------------------------------------------------
+# -- opinions --------------------------------------------------------------------------------------
 
 
-def drawn_input(workflows: Mapping[str, Json], rng: random.Random) -> Json:
-    """Values for everything that the workflows read, and results of their tasks."""
-    text = json.dumps([w["nodes"] for w in workflows.values()]).replace('\\"', '"')
-    names = sorted({next(filter(None, m)) for m in _NAMES.findall(text)})
-    texts = sorted({t for t in _TEXTS.findall(text) if not t.startswith(("n8n", "="))})
-    numbers = sorted({float(n) for n in _NUMBERS.findall(text)})
-
-    def value() -> Any:
-        match rng.randrange(8):
-            case 0 | 1 if texts:
-                return rng.choice(texts)
-            case 2 | 3 if numbers:
-                number = rng.choice(numbers) + rng.choice((0, 0, 1, -1))
-                return int(number) if number == int(number) else number
-            case 4:
-                return rng.choice((True, False))
-            case 5:
-                return [rng.randrange(9) for _ in range(rng.randrange(4))]
-            case 6:
-                return None
-            case _:
-                return rng.choice((0, 1, 3, 100, "a", "2024-05-01", {"a": 1}))
-
-    def some(share: float) -> Json:
-        return {name: value() for name in names if rng.random() < share}
-
-    tasks = {}
-    for id, workflow in workflows.items():
-        for node in workflow["nodes"]:
-            element, role = tag_of(node)
-            if element and not role and kind_of(node) in ("noOp", *_OUTSIDE):
-                fails = "boom" if rng.random() < 0.08 else None
-                tasks[f"{id}/{element}"] = {
-                    "visits": [some(0.5) for _ in range(4)],
-                    "mode": "merge",
-                    "errors": [fails],
-                }
-    answers = [some(0.9) for _ in range(6)]
-    return {"start": some(0.85), "tasks": tasks, "answers": answers, "seed": rng.randrange(10**6)}
+def as_source(workflows: Mapping[str, Json], name: str) -> SourceFile:
+    """Workflows as one file."""
+    return SourceFile(name, json.dumps(list(workflows.values()), ensure_ascii=False).encode())
 
 
-def answer_to(node: Json, element: str, body: Json, seed: int) -> Json:
-    """What a wait gets: the body of a call, or the values of a form as somebody enters them."""
-    if node["parameters"].get("resume") != "form":
-        return body
-    answer: Json = {}
-    for entry in node["parameters"].get("formFields", {}).get("values", ()):
-        name = entry.get("fieldName") or entry.get("fieldLabel", "")
-        rng = random.Random(f"{seed} {element} {name}")
-        options = [o["option"] for o in entry.get("fieldOptions", {}).get("values", ())]
-        if entry.get("fieldType") == "hiddenField":
-            answer[name] = entry.get("fieldValue", "")
-        elif options:
-            answer[name] = options[rng.randrange(len(options))]
-        else:
-            answer[name] = rng.choice(("", "7", "120", "5000", "a text", "2024-05-01", "x@y.org"))
-    return answer
-
-
-# -- runs ------------------------------------------------------------------------------------------
-
-
-def with_probes(workflow: Json) -> Json:
-    """A workflow with a Set beside every node that asks or sends: its output is what the parameters
-    of the node are resolved to."""
-    result: Json = copy.deepcopy(workflow)
-    wires: Json = result["connections"]
-    for node in list(result["nodes"]):
-        if kind_of(node) not in (*_OUTSIDE, *_ASKING, "stopAndError"):
-            continue
-        leaves = {
-            path: leaf
-            for path, leaf in leaves_of(node["parameters"])
-            if leaf is not None and path.rpartition("/")[2] not in _PRESENTATION
-        }
-        assigned = [
-            {"id": str(i), "name": f"p{i}", "type": "string",
-             "value": f"{path}|{leaf}" if not str(leaf).startswith("=") else f"={path}|{leaf[1:]}"}
-            for i, (path, leaf) in enumerate(leaves.items())
-        ]  # fmt: skip
-        probe = f"Probe: {node['name']}"
-        result["nodes"].append({
-            "id": probe, "name": probe, "type": "n8n-nodes-base.set", "typeVersion": 3.4,
-            "position": [0, 0], "onError": "continueRegularOutput", "executeOnce": True,
-            "parameters": {"mode": "manual", "assignments": {"assignments": assigned},
-                           "includeOtherFields": False, "options": {}},
-            "notes": f"orgflow: {tag_of(node)[0]}",
-        })  # fmt: skip
-        for source in wires.values():
-            for output in source.get("main", []):
-                if any(wire["node"] == node["name"] for wire in output or ()):
-                    output.append({"node": probe, "type": "main", "index": 0})
-    return result
-
-
-def leaves_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The values in a tree of parameters by their paths."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield from leaves_of(part, f"{path}/{key}")
-    elif isinstance(value, list):
-        for index, part in enumerate(value):
-            yield from leaves_of(part, f"{path}/{index}")
-    else:
-        yield path, value
-
-
-def request_of(workflows: Mapping[str, Json], main: str, given: Json) -> RunRequest:
-    """The run of an input."""
-    probed = {id: with_probes(workflow) for id, workflow in workflows.items()}
-    stubs: Json = {}
-    answers: Json = {}
-    for id, workflow in probed.items():
-        prefix = "" if id == main else f"{id}/"
-        for node in workflow["nodes"]:
-            element, role = tag_of(node)
-            task = given["tasks"].get(f"{id}/{element}")
-            if task is not None and not role and kind_of(node) in ("noOp", *_OUTSIDE):
-                stubs[prefix + node["name"]] = task
-            if kind_of(node) == "wait":
-                answers[prefix + node["name"]] = [
-                    answer_to(node, element, body, given["seed"] + visit)
-                    for visit, body in enumerate(given["answers"])
-                ]
-    nodes = probed[main]["nodes"]
-    starts = [n for n in nodes if "rigger" in kind_of(n) or kind_of(n) == "webhook"]
-    start = next((n for n in starts if not n.get("disabled")), starts[0])
-    item = {"body": given["start"], "headers": {}, "query": {}, "params": {}}
-    return RunRequest(
-        probed[main],
-        start["name"],
-        items=[{"json": item if kind_of(start) == "webhook" else given["start"]}],
-        workflows={id: w for id, w in probed.items() if id != main} or None,
-        stubs=stubs,
-        answers=answers,
-        limits=LIMITS,
-        data=True,
-    )
-
-
-def outcome_of(run: EngineRun, workflows: Mapping[str, Json], main: str) -> str:
-    """What a run did, as text: what comes out of the steps of the model, in order."""
-    tags = {
-        (None if id == main else id, node["name"]): tag_of(node)
-        for id, workflow in workflows.items()
-        for node in (*workflow["nodes"], *with_probes(workflow)["nodes"])
-    }
-    lines: list[Any] = [run.status]
-    for done in run.order:
-        element, role = tags.get((done.workflow, done.node), ("", ""))
-        if element and not role:
-            lines.append([element, done.status, done.outputs, done.items])
-    text = json.dumps(lines, sort_keys=True)
-    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[-+]\d\d:\d\d)", "TIME", text)
-
-
-def prepared(subject: Subject, engine: LocalEngine, rng: random.Random) -> bool:
-    """Choose inputs that lead to different outcomes; whether there are any."""
-    drawn = [drawn_input(subject.workflows, rng) for _ in range(TRIED_INPUTS)]
-    outcomes = played(subject.workflows, subject.main, drawn, engine)
-    if outcomes is None:
-        return False
-    steady = played(subject.workflows, subject.main, drawn, engine)
-    seen: set[str] = set()
-    ended: list[tuple[bool, Json, str]] = []
-    for given, outcome, again in zip(drawn, outcomes, steady or (), strict=True):
-        if outcome == again and outcome not in seen:
-            seen.add(outcome)
-            ended.append((not outcome.startswith('["success'), given, outcome))
-    ended.sort(key=lambda entry: (entry[0], -len(entry[2])))
-    subject.inputs = [given for _, given, _ in ended[:KEPT_INPUTS]]
-    subject.outcomes = [outcome for _, _, outcome in ended[:KEPT_INPUTS]]
-    return bool(subject.inputs)
-
-
-def played(
-    workflows: Mapping[str, Json], main: str, inputs: Iterable[Json], engine: LocalEngine
-) -> list[str] | None:
-    """The outcome for each input; `None` if n8n does not run the workflow at all."""
+def verdict_of(
+    subject: Subject, workflows: Mapping[str, Json], words: Collection[str]
+) -> tuple[str, bool]:
+    """The verdict of `verify` on the workflows of a model, without options, the worst of several;
+    and whether a condition of it has one of the words."""
     try:
-        runs = list(engine.run_many([request_of(workflows, main, given) for given in inputs]))
-    except (EngineError, StopIteration, IndexError, KeyError, TypeError, AttributeError):
-        return None
-    return [outcome_of(run, workflows, main) for run in runs]
+        result = verify(subject.model, as_source(workflows, "edited.json"), "n8n")
+    except Exception as error:  # noqa: BLE001  # a crash is a result
+        print(f"verify crashed: {subject.name}: {error!r}", flush=True)
+        return CRASHED, False
+    order = ("different", "changed", "changed expression", "bounded", CONDITIONAL, "proved")
+    verdicts = [v.verdict.value for v in result.verifications]
+    conditions = " ".join(
+        c.text for v in result.verifications for c in getattr(v, "conditions", ())
+    )
+    named = any(f"`{word}`" in conditions for word in words)
+    return (min(verdicts, key=order.index) if verdicts else "refused"), named
+
+
+def is_same_behaviour(old: Mapping[str, Json], new: Mapping[str, Json]) -> bool:
+    """Whether `diff` calls the behaviour of two versions the same."""
+    try:
+        files = as_source(old, "old.json"), as_source(new, "new.json")
+        comparison = diff_files(*files, PassContext())
+    except Exception as error:  # noqa: BLE001  # a crash is a result
+        print(f"diff crashed: {error!r}", flush=True)
+        return False
+    if comparison is None:
+        return False
+    return comparison.verdict == "same"
+
+
+def errors_of(workflow: Json, folder: Path) -> set[str]:
+    """The codes of errors that `check` reports of a workflow."""
+    path = folder / "checked.json"
+    path.write_text(json.dumps(workflow), "utf-8")
+    return {d.code for d in check(read(path, format="n8n")).diagnostics if d.severity == "error"}
 
 
 # -- edits -----------------------------------------------------------------------------------------
 
-Editor = Callable[[Json, Json, random.Random], "Edit | None"]
 
-_CODE_SIGNS = {
-    "===": "!==", "!==": "===", "==": "!=", "!=": "==", "<=": ">", ">=": "<", "<": ">=", ">": "<=",
-    "&&": "||", "||": "&&", "+": "-", "-": "+", "*": "+", "/": "*", "true": "false",
-    "false": "true", "null": "0", "??": "&&",
-}  # fmt: skip
-_CODE_TOKEN = re.compile(
-    r"===|!==|==|!=|<=|>=|=>|&&|\|\||\?\?|\?\.|\.\.\.|\w+|\"(?:[^\"\\]|\\.)*\"|\s+|."
-)
-
-
-def changed_code(code: str, rng: random.Random) -> tuple[str, str] | None:
-    """A code with one sign, number, text, name or line changed."""
-    if rng.random() < 0.2:
-        lines = code.split("\n")
-        places = [i for i, line in enumerate(lines) if line.strip().endswith(";")]
-        if places:
-            place = rng.choice(places)
-            return "\n".join(lines[:place] + lines[place + 1 :]), f"removed {lines[place].strip()}"
-    tokens = _CODE_TOKEN.findall(code)
-    names = sorted({tokens[i + 2] for i in range(len(tokens) - 2)
-                    if tokens[i] in ("v", "json", "given") and tokens[i + 1] == "."})  # fmt: skip
-    places = [
-        i
-        for i, token in enumerate(tokens)
-        if token in _CODE_SIGNS or token in names or token[0] == '"' or token.isdecimal()
-    ]
-    if not places:
-        return None
-    place = rng.choice(places)
-    token = tokens[place]
-    if token in _CODE_SIGNS:
-        tokens[place] = _CODE_SIGNS[token]
-    elif token.isdecimal():
-        tokens[place] = str(int(token) + rng.choice((1, 7, 100)))
-    elif token[0] == '"':
-        tokens[place] = f'{token[:-1]}x"'
-    else:
-        others = [name for name in names if name != token]
-        if not others:
-            return None
-        tokens[place] = rng.choice(others)
-    return "".join(tokens), f"{token} → {tokens[place]}"
+def draw_edit(
+    subject: Subject, rng: random.Random, tools: EditTools
+) -> tuple[Edit, dict[str, Json], str] | None:
+    """An edit of one node of a copy of the workflows, and the id of its workflow."""
+    neutral = rng.random() < NEUTRAL_SHARE
+    table = NEUTRAL if neutral else CHANGING
+    weights = [weight for weight, _ in table.values()]
+    (kind,) = rng.choices(list(table), weights)
+    for _ in range(TRIES):
+        workflows = copy.deepcopy(subject.workflows)
+        id = rng.choice(sorted(workflows))
+        nodes = [n for n in workflows[id]["nodes"] if kind_of(n) != "stickyNote"]
+        types = sorted({kind_of(n) for n in nodes})
+        type = rng.choice(types)  # each kind of node as often as any other
+        node = rng.choice([n for n in nodes if kind_of(n) == type])
+        words = table[kind][1](node, workflows[id], rng, tools)
+        if (words is not None and workflows != subject.workflows) or words == "reordered keys":
+            return Edit(kind, type, words or "", neutral), workflows, id
+    return None
 
 
-def edit_code(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """The code of a Code node."""
-    code = node["parameters"].get("jsCode")
-    changed = changed_code(code, rng) if isinstance(code, str) else None
-    if changed is None:
-        return None
-    node["parameters"]["jsCode"] = changed[0]
-    return Edit("code", changed[1])
+def list_changed_nodes(subject: Subject, workflows: Mapping[str, Json]) -> list[str]:
+    """The names of nodes that an edit changed or added."""
+    before = [node for workflow in subject.workflows.values() for node in workflow["nodes"]]
+    now = [node for workflow in workflows.values() for node in workflow["nodes"]]
+    return [str(node["name"]) for node in now if node not in before]
 
 
-def edit_expression(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """The code of an expression in any parameter."""
-    places = [(p, v) for p, v in leaves_of(node["parameters"]) if str(v).startswith("=")]
-    if not places:
-        return None
-    path, text = rng.choice(places)
-    changed = changed_code(text[1:], rng)
-    if changed is None:
-        return None
-    put(node["parameters"], path, "=" + changed[0])
-    return Edit(f"expression of {kind_of(node)}", f"{path}: {changed[1]}")
-
-
-def edit_constant(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """A constant in any parameter."""
-    places = [
-        (p, v)
-        for p, v in leaves_of(node["parameters"])
-        if not str(v).startswith("=") and not p.endswith(("/id", "/version", "/jsCode"))
-    ]
-    if not places:
-        return None
-    path, value = rng.choice(places)
-    now: Any
-    match value:
-        case bool():
-            now = not value
-        case int() | float():
-            now = value + rng.choice((1, 5))
-        case None:
-            return None
-        case _:
-            now = rng.choice((f"{value}x", f"{value} ", ""))
-    put(node["parameters"], path, now)
-    return Edit(f"constant of {kind_of(node)}", f"{path}: {value!r} → {now!r}")
-
-
-def edit_blank(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """A blank beside the brackets of an expression."""
-    places = [
-        (p, v)
-        for p, v in leaves_of(node["parameters"])
-        if str(v).startswith("={{") and str(v).endswith("}}")
-    ]
-    if not places:
-        return None
-    path, text = rng.choice(places)
-    put(node["parameters"], path, rng.choice((f"{text} ", f"= {text[1:]}", f" {text}")))
-    return Edit(f"blank in {kind_of(node)}", path)
-
-
-def edit_removal(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """An entry of a list of parameters, such as a field of a form, or a parameter."""
-    whole = node["parameters"]
-    groups = [group for group in groups_of(whole) if group and group is not whole]
-    if not groups:
-        return None
-    group = rng.choice(groups)
-    if isinstance(group, list):
-        removed = group.pop(rng.randrange(len(group)))
-    else:
-        key = rng.choice(sorted(group))
-        removed = {key: group.pop(key)}
-    return Edit(f"removal in {kind_of(node)}", json.dumps(removed)[:80])
-
-
-def edit_setting(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """A setting of a node beside its parameters."""
-    kind = kind_of(node)
-    choices: list[tuple[str, Any]] = [
-        ("executeOnce", not node.get("executeOnce", False)),
-        ("alwaysOutputData", not node.get("alwaysOutputData", False)),
-        ("disabled", True),
-        ("onError", "continueRegularOutput"),
-    ]
-    key, value = rng.choice(choices)
-    if node.get(key) == value:
-        return None
-    node[key] = value
-    return Edit(f"setting {key} of {kind}", f"{value}")
-
-
-def edit_layout(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """White space and comments in code, which change nothing."""
-    code = node["parameters"].get("jsCode")
-    if not isinstance(code, str):
-        return None
-    node["parameters"]["jsCode"] = rng.choice((
-        "// what this computes\n" + code, code.replace(";\n", ";\n\n"), code.replace("\n", "\n  "),
-        code.rstrip() + "\n\n",
-    ))  # fmt: skip
-    return Edit("layout of code", "", equal=True)
-
-
-def edit_expression_layout(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """White space inside of the brackets of an expression, which changes nothing."""
-    places = [
-        (p, v)
-        for p, v in leaves_of(node["parameters"])
-        if str(v).startswith("={{ ") and str(v).endswith(" }}")
-    ]
-    if not places:
-        return None
-    path, text = rng.choice(places)
-    put(
-        node["parameters"],
-        path,
-        rng.choice((f"={{{{{text[4:-3]}}}}}", f"={{{{  {text[4:-3]}\n}}}}")),
-    )
-    return Edit("layout of an expression", path, equal=True)
-
-
-def edit_name(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """A renamed node, with its wires and the references to it, as n8n's editor does it."""
-    old, new = node["name"], f"{node['name']} new"
-    text = json.dumps(workflow, ensure_ascii=False)
-    if old in ("", "json") or new in text or f"Probe: {old}" in text or '"' in old or "\\" in old:
-        return None
-    for quoted in (f"$('{old}')", f'$(\\"{old}\\")'):
-        text = text.replace(quoted, quoted.replace(old, new))
-    changed = json.loads(text)
-    for other in changed["nodes"]:
-        if other["name"] == old:
-            other["name"] = new
-    wires = {new if name == old else name: outs for name, outs in changed["connections"].items()}
-    for outputs in wires.values():
-        for output in outputs.get("main", []):
-            for wire in output or ():
-                wire["node"] = new if wire["node"] == old else wire["node"]
-    workflow["nodes"], workflow["connections"] = changed["nodes"], wires
-    return Edit(f"name of {kind_of(node)}", f"{old} → {new}", equal=True)
-
-
-def edit_place(node: Json, workflow: Json, rng: random.Random) -> Edit | None:
-    """A moved node, and words in its notes."""
-    node["position"] = [node["position"][0] + 16, node["position"][1]]
-    node["notes"] = f"Checked.\n{node.get('notes', '')}"
-    return Edit("place and notes", "", equal=True)
-
-
-EDITORS: tuple[tuple[int, Editor], ...] = (
-    (4, edit_code), (4, edit_expression), (4, edit_constant), (1, edit_blank), (3, edit_removal),
-    (2, edit_setting), (1, edit_layout), (1, edit_expression_layout), (1, edit_name),
-    (1, edit_place),
-)  # fmt: skip
-"""Editors with their weights."""
-
-
-def groups_of(value: Any) -> Iterator[Any]:
-    """The lists and objects in a tree of parameters."""
-    if isinstance(value, dict | list):
-        yield value
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from groups_of(part)
-
-
-def put(tree: Any, path: str, value: Any) -> None:
-    """Replace the value at a path of `leaves_of`."""
-    *steps, last = path.removeprefix("/").split("/")
-    for step in steps:
-        tree = tree[int(step) if isinstance(tree, list) else step]
-    tree[int(last) if isinstance(tree, list) else last] = value
-
-
-def edited(subject: Subject, rng: random.Random) -> tuple[Edit, dict[str, Json]] | None:
-    """An edit of one node of a copy of the workflows."""
-    workflows = copy.deepcopy(subject.workflows)
-    workflow = workflows[rng.choice(sorted(workflows))]
-    nodes = [n for n in workflow["nodes"] if kind_of(n) != "stickyNote"]
-    weights, editors = zip(*EDITORS, strict=True)
-    (editor,) = rng.choices(editors, weights)
-    rich = [n for n in nodes if n["parameters"]]
-    node = rng.choice(rich if rich and rng.random() < 0.8 else nodes)
-    edit = editor(node, workflow, rng)
-    return None if edit is None or workflows == subject.workflows else (edit, workflows)
-
-
-# -- the table -------------------------------------------------------------------------------------
-
-
-@dataclass
-class Row:
-    """Counts of one kind of edit."""
-
-    edits: int = 0
-    differ: int = 0
-    verdicts: Counter[str] = field(default_factory=Counter)
-    false_proofs: int = 0
-    equal: int = 0
-    false_differences: int = 0
-
-
-def subjects(folders: Iterable[Path], only: str) -> Iterator[Subject]:
-    """The compiled models of folders."""
-    for folder in folders:
-        for path in sorted(folder.rglob("*.bpmn*")):
-            if only not in path.name:
-                continue
-            model = read(path)
-            files = compile(model, target="n8n").files
-            workflows = {
-                w["id"]: w for w in (json.loads(t) for p, t in files.items() if p.endswith(".json"))
-            }
-            called = ("executeWorkflowTrigger", "errorTrigger")
-            main = next((id for id, w in workflows.items()
-                         if not any(kind_of(n) in called for n in w["nodes"])), None)  # fmt: skip
-            if main is not None:
-                yield Subject(path, model, workflows, main)
-
-
-def opinion_of(subject: Subject, workflows: Mapping[str, Json]) -> str:
-    """The verdict of `verify` on the workflows of a model; the worst of several."""
-    text = json.dumps(list(workflows.values()))
-    result = verify(subject.model, SourceFile("edited.json", text.encode()), "n8n")
-    verdicts = [v.verdict.value for v in result.verifications]
-    order = ("different", "bounded", "changed", "changed expression", "proved")
-    return min(verdicts, key=order.index) if verdicts else "refused"
-
-
-def compared(
-    folders: Iterable[Path], each: int, seed: int, only: str, *, show: bool
-) -> dict[str, Row]:
-    """The rows of all kinds of edits."""
-    rows: dict[str, Row] = {}
-    with LocalEngine() as engine:
-        for number, subject in enumerate(subjects(folders, only)):
-            rng = random.Random(seed * 1_000_003 + number)
-            if not prepared(subject, engine, rng):
-                continue
-            count, tries = 0, 0
-            while count < each and tries < each * 10:
-                tries += 1
-                drawn = edited(subject, rng)
-                if drawn is None:
-                    continue
-                count += 1
-                judge(subject, *drawn, engine, rows, show=show)
-    return rows
-
-
-def judge(
+def judge_edit(
     subject: Subject,
     edit: Edit,
     workflows: dict[str, Json],
+    id: str,
     engine: LocalEngine,
-    rows: dict[str, Row],
-    *,
-    show: bool,
-) -> None:
-    """Count one edit."""
-    row = rows.setdefault(edit.kind, Row())
-    outcomes = played(workflows, subject.main, subject.inputs, engine)
-    differs = outcomes != subject.outcomes
-    verdict = opinion_of(subject, workflows)
-    row.edits += 1
-    row.differ += differs
-    row.verdicts[verdict] += 1
-    proved = verdict == "proved"
-    row.false_proofs += proved and differs
-    row.equal += edit.equal
-    row.false_differences += edit.equal and verdict == "different"
-    if show and ((edit.equal and (differs or not proved)) or (proved and differs)):
-        print(f"{subject.path.name}: {edit.kind}: {edit.words}: differs {differs}, {verdict}")
+    tools: EditTools,
+    folder: Path,
+) -> Judgement:
+    """The truth and the opinions."""
+    errors = errors_of(workflows[id], folder) - errors_of(subject.workflows[id], folder)
+    verdict, named = verdict_of(subject, workflows, list_changed_nodes(subject, workflows))
+    return Judgement(
+        subject.name, edit.kind, edit.node, edit.words, edit.equal,
+        differs_from(subject, workflows, engine, tools, any_order=edit.kind in ("place", "note")),
+        verdict,
+        named,
+        is_same_behaviour(subject.workflows, workflows), tuple(sorted(errors)),
+    )  # fmt: skip
+
+
+Found = tuple[Judgement, Path, dict[str, Json]]
+"""A judgement with the model and the edited workflows."""
+
+
+class Share(NamedTuple):
+    """The part of a run that one process does."""
+
+    models: Sequence[tuple[str, Path, Mapping[str, str]]]
+    seed: int
+    edits: int
+    each: int
+    show: bool
+
+
+def judge_share(share: Share) -> list[Found]:
+    """The judgements of edits of some models, until there are enough."""
+    results: list[Found] = []
+    with LocalEngine() as engine, EditTools() as tools, tempfile.TemporaryDirectory() as folder:
+        for name, path, options in share.models:
+            if len(results) >= share.edits:
+                break
+            subject = compile_subject(name, path, options)
+            rng = random.Random(f"{share.seed} {name}")
+            if subject is None or not prepare_subject(subject, engine, tools, rng):
+                continue
+            for judgement, workflows in judge_subject(
+                subject, share, rng, engine, tools, Path(folder)
+            ):
+                results.append((judgement, path, workflows))
+                if share.show:
+                    print_fault(judgement)
+    return results
+
+
+def judge_subject(
+    subject: Subject, share: Share, rng: random.Random, engine: LocalEngine, tools: EditTools,
+    folder: Path,
+) -> Iterator[tuple[Judgement, dict[str, Json]]]:  # fmt: skip
+    """The judgements of edits of one model; first that of its workflows as compiled."""
+    edit = Edit("none", "", "as compiled", equal=True)
+    first = next(iter(subject.workflows))
+    compiled = copy.deepcopy(subject.workflows)
+    yield judge_edit(subject, edit, compiled, first, engine, tools, folder), compiled
+    for _ in range(share.each):
+        drawn = draw_edit(subject, rng, tools)
+        if drawn is not None:
+            edit, workflows, id = drawn
+            yield judge_edit(subject, edit, workflows, id, engine, tools, folder), workflows
+
+
+# -- the tables ------------------------------------------------------------------------------------
+
+COLUMNS: tuple[tuple[str, str], ...] = (
+    ("edits", ""), ("differ", "differs"), ("proved wrongly", "is_false_proof"),
+    ("equal", "is_equal"), ("changed wrongly", "is_false_difference"),
+    ("diff: same wrongly", "is_false_same"), ("changed wrongly", "is_false_change"),
+    ("diff ≠ verify", "is_contradicted"), ("check wrongly", "is_false_alarm"),
+    ("crashed", "is_crash"),
+)  # fmt: skip
+
+
+def table_lines(title: str, rows: Mapping[str, Sequence[Judgement]]) -> Iterator[str]:
+    """A table: a row for each kind, and the sums."""
+    heads = [head for head, _ in COLUMNS]
+    yield f"{title:34}" + "".join(f"{head:>20}" for head in heads)
+    everything = [judgement for row in rows.values() for judgement in row]
+    for name, row in (*sorted(rows.items()), ("all", everything)):
+        counts = [len(row) if not key else sum(getattr(j, key) for j in row) for _, key in COLUMNS]
+        yield f"{name:34}" + "".join(f"{count:20}" for count in counts)
+
+
+def group_by(judgements: Iterable[Judgement], key: str) -> dict[str, list[Judgement]]:
+    """Judgements by a key of `str.format`."""
+    rows: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        rows.setdefault(key.format(j=judgement), []).append(judgement)
+    return rows
+
+
+def print_fault(judgement: Judgement) -> None:
+    """A line about a judgement that a command got wrong."""
+    j = judgement
+    faults = [
+        name
+        for name, wrong in (
+            ("false proof", j.is_false_proof), ("false difference", j.is_false_difference),
+            ("crash", j.is_crash), ("diff", j.is_contradicted), ("check", j.is_false_alarm),
+        ) if wrong
+    ]  # fmt: skip
+    if faults:
+        print(
+            f"{', '.join(faults)}: {j.model}: {j.kind} of {j.node}: {j.words}: "
+            f"differs {j.differs}, {j.verdict}, diff same {j.same} {' '.join(j.errors)}",
+            flush=True,
+        )
+
+
+def save_faults(found: Iterable[Found], folder: Path) -> None:
+    """The smallest example of each kind of fault, as files, and an index with a line each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    smallest: dict[tuple[str, str, str], tuple[int, Found]] = {}
+    for entry in found:
+        judgement, _, workflows = entry
+        fault = "proved" if judgement.is_false_proof else "changed"
+        if judgement.is_false_proof or judgement.is_false_difference:
+            key = (fault, judgement.kind, judgement.node)
+            size = len(json.dumps(workflows))
+            if key not in smallest or size < smallest[key][0]:
+                smallest[key] = (size, entry)
+    lines = []
+    for (fault, kind, node), (_, (judgement, path, workflows)) in sorted(smallest.items()):
+        name = f"{fault}-{kind}-{node}".replace(" ", "-").replace(":", "")
+        model = folder / f"{name}{''.join(path.suffixes[-2:]) if '20' in path.name else '.bpmn'}"
+        model.write_bytes(path.read_bytes())
+        for beside in path.parent.glob("*.dmn"):
+            (folder / beside.name).write_bytes(beside.read_bytes())
+        edited = json.dumps(list(workflows.values()), indent=1, ensure_ascii=False)
+        (folder / f"{name}.json").write_text(edited, "utf-8")
+        truth = "differs" if judgement.differs else "equal"
+        lines.append(
+            f"{name}: {judgement.model}: {judgement.kind} of {judgement.node}: {judgement.words}: "
+            f"{truth} on n8n, {judgement.verdict}\n"
+        )
+    (folder / "index.txt").write_text("".join(lines), "utf-8")
+
+
+def split_shares(
+    models: Sequence[tuple[str, Path, Mapping[str, str]]], args: argparse.Namespace
+) -> list[Share]:
+    """The models dealt out to processes."""
+    chosen = [m for m in models if args.only in m[0]][: args.models]
+    each = -(-args.edits // max(1, min(args.models, len(chosen))))
+    return [
+        Share(chosen[job :: args.jobs], args.seed, args.edits, each, args.show)
+        for job in range(args.jobs)
+    ]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--each", type=int, default=12, help="edits of each model")
+    parser.add_argument("--edits", type=int, default=1500, help="number of edits")
+    parser.add_argument("--models", type=int, default=150, help="most models")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--models", type=Path, nargs="*", default=MODELS)
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--only", default="", help="a part of the names of models")
     parser.add_argument("--show", action="store_true", help="print what is wrong")
+    parser.add_argument("--cross", action="store_true", help="print kinds of node × kinds of edit")
+    parser.add_argument("--save", type=Path, help="folder for the smallest example of each fault")
     args = parser.parse_args()
-    rows = compared(args.models, args.each, args.seed, args.only, show=args.show)
-    print_rows(rows)
-    proofs = sum(row.false_proofs for row in rows.values())
-    equal = sum(row.equal for row in rows.values())
-    differences = sum(row.false_differences for row in rows.values())
-    return int(proofs > 0 or differences > MOST_FALSE_DIFFERENCES * max(equal, 1))
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        shares = split_shares(list_models(Path(folder), args.seed), args)
+        with ProcessPoolExecutor(args.jobs) as pool:
+            found = [entry for part in pool.map(judge_share, shares) for entry in part]
+        if args.save:
+            save_faults(found, args.save)
+    judgements = [judgement for judgement, _, _ in found]
+    return print_report(judgements, cross=args.cross, seconds=time.monotonic() - begun)
 
 
-def print_rows(rows: Mapping[str, Row]) -> None:
-    """The table, with the sums of its columns last."""
-    columns = ("edits", "differ", "false_proofs", "equal", "false_differences")
-    heads = ("edits", "differ", "proved wrongly", "equal", "different wrongly")
-    print(f"{'edit':40}" + "".join(f"{head:>18}" for head in heads))
-    for kind, row in sorted(rows.items()):
-        print(f"{kind:40}" + "".join(f"{getattr(row, column):18}" for column in columns))
-    sums = (sum(getattr(row, column) for row in rows.values()) for column in columns)
-    print(f"{'all':40}" + "".join(f"{total:18}" for total in sums))
+def print_report(judgements: Sequence[Judgement], *, cross: bool, seconds: float) -> int:
+    """Print the tables and the totals; the exit code."""
+    edits = [judgement for judgement in judgements if judgement.kind != "none"]
+    compiled = [judgement for judgement in judgements if judgement.kind == "none"]
+    print("\n".join(table_lines("kind of node", group_by(edits, "{j.node}"))))
+    print("\n".join(table_lines("kind of edit", group_by(edits, "{j.kind}"))))
+    if cross:
+        print("\n".join(table_lines("node: edit", group_by(edits, "{j.node}: {j.kind}"))))
+    print("\n".join(table_lines("as compiled", group_by(compiled, "{j.verdict}"))))
+    proofs = sum(judgement.is_false_proof for judgement in judgements)
+    crashes = sum(judgement.is_crash for judgement in judgements)
+    differences = sum(judgement.is_false_difference for judgement in judgements)
+    equal = sum(judgement.is_equal for judgement in judgements)
+    unseen = sum(not (j.differs or j.equal) for j in edits)
+    refused = sum(not (j.differs or j.equal) and j.verdict in NOT_PROVED for j in edits)
+    limit = MOST_FALSE_DIFFERENCES * max(equal, 1)
+    print(
+        f"unseen: {unseen} edits, for which no input showed a difference; {refused} of them are "
+        f"not called proved\n{len(edits)} edits of {len(compiled)} models in {seconds:.0f} s: "
+        f"{proofs} false proofs; {crashes} crashes; {differences} false differences of {equal} "
+        f"equal ones ({100 * differences / max(equal, 1):.1f} %, at most "
+        f"{100 * MOST_FALSE_DIFFERENCES:.0f} %)"
+    )
+    return int(proofs > 0 or crashes > 0 or differences > limit)
 
 
 if __name__ == "__main__":

@@ -27,10 +27,12 @@ from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:
     from orgflow.commands.project import target_settings
+    from orgflow.compilation import target_choice
 
     from orgflow_ir.reporting.sarif_reporter import Replacement
 else:  # with a target only
     target_settings = LazyModule("orgflow.commands.project.target_settings")
+    target_choice = LazyModule("orgflow.compilation.target_choice")
 
 
 class CheckOptions(NamedTuple):
@@ -180,12 +182,24 @@ class Checker:
             **given,
         }
 
+    def _with_stated_options(
+        self, own: Backend, source: SourceFile, given: dict[str, str], ctx: PassContext
+    ) -> dict[str, str]:
+        """The options for a file in the format of the target, with those that it states."""
+        if self.backend is None:
+            return own.stated_options(source) or {}
+        if self.backend.name != own.name:
+            return given
+        return target_choice.combine_stated_options(own, given, source, ctx)
+
     def _check_model(
         self, model: Model, source: Source, target_options: dict[str, str], ctx: PassContext
     ) -> Callable[[], None]:
         """Check one model; the result finds its gaps."""
         backend = self.backend
         own = own_backend(source, self.session.registry, self.options.from_)
+        if own is not None and isinstance(source, SourceFile):
+            target_options = self._with_stated_options(own, source, target_options, ctx)
         request = CompileRequest(model, backend, target_options, source=source, own=own)
         # Nothing is left to legalise in a file of the target's own format.
         as_it_is = backend is None or (own is not None and own.name == backend.name)

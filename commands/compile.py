@@ -65,7 +65,7 @@ if TYPE_CHECKING:  # parts of single options, and of folders
 
     from orgflow.commands import filled_work, filling, golden, inputs, merge, report
     from orgflow.commands.project import suppressions
-    from orgflow.compilation import process_groups
+    from orgflow.compilation import process_groups, target_choice
 else:
     shlex = LazyModule("shlex")
     filled_work = LazyModule("orgflow.commands.filled_work")
@@ -73,6 +73,7 @@ else:
     golden = LazyModule("orgflow.commands.golden")
     inputs = LazyModule("orgflow.commands.inputs")
     merge = LazyModule("orgflow.commands.merge")
+    target_choice = LazyModule("orgflow.compilation.target_choice")
     report = LazyModule("orgflow.commands.report")
     suppressions = LazyModule("orgflow.commands.project.suppressions")
     process_groups = LazyModule("orgflow.compilation.process_groups")
@@ -210,6 +211,8 @@ class _Compilation:
 
     Attributes:
         backend, target_options: the target.
+        edited: the workflow that the output is merged into; `None` if there is none, or if it
+            cannot be read.
         paths: the files that are compiled, with those in folders; `several`: not one.
         ctx: receives the findings of the only model, or those of all models together.
         models: as they were compiled, with the processes that they call.
@@ -236,11 +239,23 @@ class _Compilation:
             )
         if self.several:
             session.collect(self.ctx)
+        self.edited: SourceFile | None = None
+        self._take_stated_options()
         self.models: list[Model] = []
         self.compiled: Compiled = []
         self.emitted: Sequence[Emitted] = ()
         self.artifacts: Sequence[Artifact] | None = None
         self.unwritten: list[str] = []
+
+    def _take_stated_options(self) -> None:
+        """Use the options of the workflow that the output is merged into."""
+        if self.options.edited is None:
+            return
+        self.edited = merge.read_edited(self.options.edited)
+        if self.edited is not None:
+            self.target_options = target_choice.combine_stated_options(
+                self.backend, self.target_options, self.edited, self.ctx
+            )
 
     @property
     def destination(self) -> str | None:
@@ -395,7 +410,7 @@ class _Compilation:
     def _merge(self, edited: str) -> None:
         self.artifacts = merge.merged_artifacts(
             edited, self.models[0], self.compiled[0][1], self.backend, self.session, self.ctx,
-            dry_run=self.options.dry_run,
+            source=self.edited, dry_run=self.options.dry_run,
         )  # fmt: skip
         self._accept_findings(self.paths[0], self.models[0])
 

@@ -47,13 +47,14 @@ from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:  # parts of single suites
-    from orgflow.commands import eval_discovery, eval_filling, eval_text
+    from orgflow.commands import eval_discovery, eval_dmn, eval_filling, eval_text
 else:
     eval_discovery = LazyModule("orgflow.commands.eval_discovery")
+    eval_dmn = LazyModule("orgflow.commands.eval_dmn")
     eval_filling = LazyModule("orgflow.commands.eval_filling")
     eval_text = LazyModule("orgflow.commands.eval_text")
 
-SUITES = ("pmo", "executable", "discovery", "text", "fill")
+SUITES = ("pmo", "executable", "discovery", "text", "fill", "dmn")
 FORMATS = ("bpmn", "pme")
 EXECUTABLE = (".bpmn", ".bpmn20.xml")
 """File name endings that `executable` accepts."""
@@ -113,14 +114,17 @@ def command(options: EvalOptions) -> None:
     models of process engines; `discovery` compares the processes discovered in the store DIR (or at
     postgresql://…) with TRUTH; `text` drafts a process from every description in DIR and compares
     it with the model; `fill` fills the open tasks of every model in DIR and compares them with its
-    `NAME.filled.json`.
+    `NAME.filled.json`; `dmn` evaluates the DMN compatibility kit in DIR, which has folders
+    `compliance-level-N/SUITE` or `N-SUITE`.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
     ceilings, a null model, time and cost; with --true-models, also tasks, gateways, flows and
     behaviour of the models. `pmo` and `executable` print one CSV row per model. The summary goes to
     standard error: next to the published figures, or by reason, with and without models that
-    contain races or parallel waits. Exit code 1: a model that should compile does not, or a replay
-    differs; 3: the server failed.
+    contain races or parallel waits. `dmn` prints a line per suite and the totals last: the results
+    of the evaluator and of the emitted JavaScript, refusals, and silent differences. Exit code 1: a
+    model that should compile does not, a replay differs, or a decision differs silently; 3: the
+    server failed.
     """
     if options.suite not in SUITES:
         hint = suggest_name(options.suite, SUITES)
@@ -131,6 +135,8 @@ def command(options: EvalOptions) -> None:
         eval_discovery.evaluate_discovery(options, options.truth)
         return
     _check_options(options)
+    if options.suite == "dmn":
+        end_command(eval_dmn.evaluate_decisions(options))
     if options.suite == "text":
         end_command(eval_text.evaluate_drafts(options))
     if options.suite == "fill":

@@ -24,6 +24,14 @@ from orgflow_ir.targets.comparison_text import comparison_text
 from orgflow_ir.targets.merging import merging_text
 
 
+def read_edited(edited: str) -> SourceFile | None:
+    """The edited workflow; `None` if it cannot be read, which `merged_artifacts` reports."""
+    try:
+        return read_source(edited)
+    except InputError:
+        return None
+
+
 def merged_artifacts(
     edited: str,
     model: Model,
@@ -32,14 +40,16 @@ def merged_artifacts(
     session: Session,
     ctx: PassContext,
     *,
+    source: SourceFile | None = None,
     dry_run: bool,
 ) -> Sequence[Artifact] | None:
     """The merged files, none of which was found to behave unlike the model; None after an error in
-    `ctx`, and with `dry_run`, which prints the changes."""
+    `ctx`, and with `dry_run`, which prints the changes. `source` is the edited workflow, if it was
+    read already."""
     if type(backend).merge is Backend.merge:
         raise click.UsageError(f"target `{backend.name}` does not support merging")
     try:
-        source = read_source(edited)
+        source = source or read_source(edited)
     except InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return None

@@ -40,6 +40,9 @@ from orgflow.commands.server import (
     server_options,
 )
 from orgflow.commands.session import Session, end_command, list_folders_once
+from orgflow.compilation.input_sources import source_name
+from orgflow.compilation.reading import own_backend
+from orgflow.compilation.target_choice import combine_stated_options
 from orgflow.compiler import (
     LOWER,
     CompileRequest,
@@ -58,6 +61,7 @@ from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.engines import LOCAL, MODEL, RemoteError
@@ -281,7 +285,8 @@ class _Runs:
         )
         legal = None
         if model is not None:
-            request = CompileRequest(model, backend, engine.options)
+            chosen = self._with_stated_options(path, engine.options, ctx)
+            request = CompileRequest(model, backend, chosen)
             outcome = run_stages((take_called_processes, *LOWER), request, ctx)
             model, legal = outcome.model, outcome.legal
         session.collect(ctx)
@@ -302,6 +307,18 @@ class _Runs:
             model, files, engine.runner, ctx, max_runs=MAX_RUNS, all_paths=options.all_paths
         )
         return self._report_runs(path, model, files, report, engine, ctx)
+
+    def _with_stated_options(
+        self, path: str, options: Mapping[str, str], ctx: PassContext
+    ) -> Mapping[str, str]:
+        """The options for a model, with those that a workflow of the target states."""
+        source = self.session.sources.get(source_name(path))
+        if not isinstance(source, SourceFile):
+            return options
+        own = own_backend(source, self.session.registry, self.options.from_)
+        if own is None or own.name != self.backend.name:
+            return options
+        return {**combine_stated_options(own, self.target.options, source, ctx), **options}
 
     def _report_failed_output(
         self, path: str, engine: _Engine, ctx: PassContext

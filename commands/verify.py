@@ -24,6 +24,7 @@ from orgflow.commands.options import (
 from orgflow.commands.output import print_json, print_text
 from orgflow.commands.session import Session, end_command, exit_code, list_folders_once
 from orgflow.compilation.json_lists import read_together
+from orgflow.compilation.target_choice import combine_stated_options
 from orgflow.compilation.usage_errors import InputError
 from orgflow.compiler import CompileRequest, add_called_processes, emit_despite_errors
 
@@ -154,6 +155,9 @@ def _compare_models(
     source = _read_workflows(options.workflows, requests[0][1], session) if requests else None
     if source is None:
         return []
+    for request, ctx in requests:
+        processes = [process.id for process in request.model.processes]
+        ctx.options = combine_stated_options(backend, ctx.options, source, ctx, processes)
     results: list[Verification] = []
     for (request, ctx), files in zip(requests, _link_models(requests, backend), strict=True):
         compared = call_guarded(

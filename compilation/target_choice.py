@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from orgflow.compilation.usage_errors import OptionError, UnknownName, suggest_name
 
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets.target_rules import ContradictedOption
 
 
 def choose_backend(name: str, registry: Leaves) -> Backend:
@@ -46,3 +49,35 @@ def check_target_options(backend: Backend, options: Mapping[str, str]) -> dict[s
                 f"option `{key}` of target `{backend.name}` cannot be `{value}`; {reason}"
             )
     return dict(options)
+
+
+def combine_stated_options(
+    backend: Backend,
+    given: Mapping[str, str],
+    source: SourceFile,
+    ctx: PassContext,
+    processes: Collection[str] = (),
+) -> dict[str, str]:
+    """The options for a model that is compared with a file of the target: those with which the file
+    was compiled, if it states any, and those of the command line or of a configuration (`given`),
+    which have priority. OF410 for each option in which the two differ.
+
+    Args:
+        processes: ids of the processes of the model, if the file may contain others.
+    """
+    stated = backend.stated_options(source, processes)
+    if stated is None:
+        return dict(given)
+    spec = backend.target
+    compiled = {**spec.default_options, **stated}
+    for name, value in given.items():
+        if name in spec.options and compiled.get(name) != value:
+            before = compiled.get(name)
+            was = f"`{name}={before}`" if before is not None else f"no `{name}`"
+            ctx.emit(
+                ContradictedOption,
+                f"the workflow in {source.path} was compiled with {was}, and this command uses "
+                f"`{name}={value}`",
+                help=f"omit `{name}` to use the options of the workflow",
+            )
+    return {**stated, **given}

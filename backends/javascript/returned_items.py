@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from orgflow.backends.javascript.source_programs import FUNCTION_NODES, parse_syntax
+from orgflow.backends.javascript.source_programs import (
+    FUNCTION_NODES,
+    UnreadableProgram,
+    parse_syntax,
+)
 
 from orgflow_ir.model.records import NamedTuple
 
@@ -54,7 +58,10 @@ def read_returned_items(code: str, *, for_each: bool) -> ReturnedItems:
         code: the text of the script, in JavaScript.
         for_each: whether n8n runs it once for each item, and not once with all of them.
     """
-    root = parse_syntax(code)
+    try:
+        root = parse_syntax(code)
+    except UnreadableProgram:
+        return UNKNOWN
     if root.has_error:
         return UNKNOWN
     returned = list(_list_returns(root))

@@ -7,7 +7,7 @@ asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.diff import file_comparison
     from orgflow.backends.n8n.emit import model_linking, schema_check
     from orgflow.backends.n8n.engine import engine_folder
+    from orgflow.backends.n8n.format import compilation_options
     from orgflow.backends.n8n.format import shape as shapes
     from orgflow.backends.n8n.lint import lint as workflow_lint
     from orgflow.backends.n8n.merge import file_merge, named_work_merge
@@ -56,6 +57,7 @@ else:  # a target is loaded for compiling; each of these serves one other comman
     schema_check = LazyModule("orgflow.backends.n8n.emit.schema_check")
     engine_folder = LazyModule("orgflow.backends.n8n.engine.engine_folder")
     engine_provider = LazyModule("orgflow.backends.n8n.engine_provider")
+    compilation_options = LazyModule("orgflow.backends.n8n.format.compilation_options")
     shapes = LazyModule("orgflow.backends.n8n.format.shape")
     workflow_lint = LazyModule("orgflow.backends.n8n.lint.lint")
     file_merge = LazyModule("orgflow.backends.n8n.merge.file_merge")
@@ -155,6 +157,12 @@ class N8nBackend(Backend):
                 help="this is a bug in orgflow: report it and attach the model",
             )
         return not faults
+
+    def stated_options(
+        self, source: SourceFile, processes: Collection[str] = ()
+    ) -> dict[str, str] | None:
+        """See `Backend`: in the sticky note with the map."""
+        return compilation_options.read_stated_options(source, processes, N8N_TARGET)
 
     def diff(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """Behaviour on n8n's engine, then nodes; positions and ids are ignored. OF490."""

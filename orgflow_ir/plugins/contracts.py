@@ -4,7 +4,7 @@ those of agents."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, RetiredRule, Rule
@@ -170,6 +170,15 @@ class Backend(ABC):
     def lint(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional
         """Report to `ctx` the faults of a file in this target's own format that the frontend of the
         same name and the passes do not find; nothing by default."""
+
+    def stated_options(
+        self, source: SourceFile, processes: Collection[str] = ()
+    ) -> dict[str, str] | None:
+        """The options with which a file of this target was compiled, without those that have their
+        default values; `None` if it does not state any. Of a file with several workflows, those of
+        the first that states some, among workflows of `processes` (ids; by default, all)."""
+        del source, processes
+        return None
 
     def diff(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """The changes between two files of this target, behaviour first; `None` if the target has

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.model import Element, Model, Process
 from orgflow_ir.model.constructs import ConstructUse
@@ -113,6 +113,15 @@ class TargetSpec:
     def default_options(self) -> dict[str, str]:
         """The first value of every option that has one."""
         return {name: values[0] for name, values in self.options.items() if values}
+
+    def changed_options(self, options: Mapping[str, Any]) -> dict[str, str]:
+        """The options of this target whose values are not the defaults, by name."""
+        default = self.default_options
+        return {
+            name: str(options[name])
+            for name in self.options
+            if name in options and options[name] != default.get(name)
+        }
 
     def legality(self, construct: str) -> Legality:
         """The verdict on a construct by its longest declared prefix."""

@@ -1,4 +1,4 @@
-"""Rules of every target for rewritten and unsupported constructs (OF401 to OF409)."""
+"""Rules of every target for rewritten and unsupported constructs (OF401 to OF410)."""
 
 from __future__ import annotations
 
@@ -188,6 +188,26 @@ class NeverOccurs(Rule):
     category = Category.TARGET
 
 
+class ContradictedOption(Rule):
+    """
+    What it finds
+        An option of the command line, or of an `orgflow.toml`, that differs from the option with
+        which a workflow was compiled. The workflow states its options in a note.
+    Why it is wrong
+        The model is compiled with other options than the workflow, so differences may come from the
+        options and not from edits.
+    Example
+        A workflow that was compiled with `people=mail` is verified with `people=slack`.
+    Instead
+        Omit the option to use that of the workflow, or compile the model again with the new one.
+    """
+
+    code = "OF410"
+    name = "contradicted-option"
+    severity = Severity.WARNING
+    category = Category.TARGET
+
+
 TARGET_RULES: tuple[type[Rule], ...] = (
     LoweredConstruct,
     LossyLowering,
@@ -198,4 +218,5 @@ TARGET_RULES: tuple[type[Rule], ...] = (
     UnsupportedStub,
     KeptAsNote,
     NeverOccurs,
+    ContradictedOption,
 )

@@ -6,9 +6,9 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
-from dmn_kit import run_javascript
 from orgflow.backends.javascript.decision_runtime_code import decision_code
 from orgflow.backends.javascript.table_code import plain_decision
+from orgflow.evaluation.dmn_kit import run_javascript
 from orgflow.frontends.dmn.dmn_reader import read_dmn
 
 from orgflow_ir.decisions.evaluate import decide_json

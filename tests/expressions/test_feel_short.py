@@ -10,7 +10,6 @@ import random
 from typing import Any
 
 import pytest
-from dmn_kit import run_javascript
 from engine_fixture import START, flow, reads
 from feel_random import plain_expression
 from orgflow.backends.javascript.exact_code import print_inline
@@ -18,6 +17,7 @@ from orgflow.backends.javascript.expression_code import to_js
 from orgflow.backends.n8n.emit.decision_code import on_item
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_parameter
+from orgflow.evaluation.dmn_kit import run_javascript
 from seeds import seeds
 
 from orgflow_ir.languages.feel.reading import read_feel

@@ -6,8 +6,8 @@ import random
 import re
 from collections.abc import Sequence
 
-from dmn_kit import run_javascript
 from orgflow.backends.javascript.exact_code import make_runtime_printer
+from orgflow.evaluation.dmn_kit import run_javascript
 
 from orgflow_ir.languages.feel.parser import parse_expression
 from orgflow_ir.program.feel.conversion_functions import text_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions, diff_behaviour
@@ -43,12 +43,29 @@ def diff_files(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison
         else:
             names = [flow.title if flow is not None else None for flow in (mine, its)]
             parts.append(Part(names[0], names[1], how))
-    notes = tuple(_note_uncalled(pairs)) if len(pairs) > 1 else ()
+    notes = tuple(_note_options(pairs))
+    if len(pairs) > 1:
+        notes += tuple(_note_uncalled(pairs))
     return Comparison(old.path, new.path, "workflows", tuple(parts), notes)
 
 
 Pair = tuple[WorkflowDocument | None, WorkflowDocument | None, str]
 """A workflow of the old and of the new file, and how they were paired."""
+
+
+def _note_options(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Notes about workflows whose versions were compiled with different options."""
+    for mine, its, _ in pairs:
+        if mine is None or its is None or mine.map.options == its.map.options:
+            continue
+        old, new = (_describe_options(flow.map.options or {}) for flow in (mine, its))
+        yield f"`{its.title}` was compiled with {new}, and its old version with {old}"
+
+
+def _describe_options(options: Mapping[str, str]) -> str:
+    if not options:
+        return "default options"
+    return join_listed(f"`{key}={options[key]}`" for key in sorted(options))
 
 
 def _note_uncalled(pairs: Sequence[Pair]) -> Iterator[str]:

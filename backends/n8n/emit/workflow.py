@@ -41,6 +41,7 @@ from orgflow.backends.n8n.plan.graph import NodeKey, PlanNode, Port, most_ports
 from orgflow.backends.n8n.plan.names import literal, plain, quoted
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.scopes import MOST_NAME
+from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.plan.target_options import CALLERS, ERRORS, TIMEOUT, seconds_of
 
 from orgflow_ir.model import Event, Lane, Model, Task
@@ -396,6 +397,8 @@ def _write_map(plan: ScopePlan, digest: str) -> str:
     once = plan.scope.together.get(plan.process.id)
     if once is not None and not plan.scope.called:
         scope["returns"] = list(once.names)
+    if not plan.scope.shared and (options := N8N_TARGET.changed_options(plan.ctx.options)):
+        scope["options"] = options
     return map_line({"model": digest, "process": plan.process.id, **scope, "nodes": mapping})
 
 

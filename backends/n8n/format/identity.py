@@ -41,13 +41,15 @@ _TAG: Final = (
 class OrgflowMap:
     """The content of a workflow's map notes; `broken` are the node indexes of unreadable ones,
     `model` is the hash of its source model, and `returns` are the variables that a process hands
-    back to callers in other files; `None` if it is not for callers in several files."""
+    back to callers in other files; `None` if it is not for callers in several files. `options` are
+    those of the compilation that differ from the defaults; `None` if none are stated."""
 
     process: str | None = None
     model: str = ""
     nodes: dict[str, str] = field(default_factory=dict)
     broken: list[int] = field(default_factory=list)
     returns: tuple[str, ...] | None = None
+    options: dict[str, str] | None = None
 
 
 def hidden_line(text: str) -> str:
@@ -115,6 +117,9 @@ def _add_map(node_map: OrgflowMap, map_data: Mapping[str, Any]) -> None:
     returns = map_data.get("returns")
     if node_map.returns is None and isinstance(returns, list):
         node_map.returns = tuple(returned for returned in returns if isinstance(returned, str))
+    options = map_data.get("options")
+    if node_map.options is None and isinstance(options, dict):
+        node_map.options = {str(key): str(value) for key, value in options.items()}
     for name, element in map_data["nodes"].items():
         if isinstance(element, str) and element:
             node_map.nodes.setdefault(name, element)

@@ -580,8 +580,12 @@ def _compare_left_sides(before: object, after: object) -> Difference | None:
     if not isinstance(before, str) or not isinstance(after, str):
         return None
     if _PATH.sub("", before) == _PATH.sub("", after):
+        paths = zip(_PATH.findall(before), _PATH.findall(after), strict=True)
+        read_now = [path for path_before, path in paths if path != path_before]
+        if not read_now:
+            return None
         known = set(_PATH.findall(before))
-        new = next(path for path in _PATH.findall(after) if path not in known)
+        new = next((path for path in read_now if path not in known), read_now[0])
         return Difference("variable", new.rpartition(".")[2])
     was, now = _single_value(before), _single_value(after)
     if was is not None and now is not None and was[0] == now[0]:

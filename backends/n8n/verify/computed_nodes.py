@@ -205,8 +205,10 @@ def _show_difference(parameter: str, first: Any, second: Any) -> tuple[str, str]
     place = parameter
     if min(map(len, lines)) > 1:
         pairs = enumerate(itertools.zip_longest(*lines, fillvalue=""), 1)
-        number, (first, second) = next((n, pair) for n, pair in pairs if pair[0] != pair[1])
-        place = f"{parameter}, line {number}"
+        changed_lines = ((number, *pair) for number, pair in pairs if pair[0] != pair[1])
+        # Texts may also differ in the ends of their lines only.
+        number, first, second = next(changed_lines, (0, first, second))
+        place = f"{parameter}, line {number}" if number else parameter
     was, now = (_value_text(value).strip() for value in (first, second))
     equal = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), 0)
     start = max(equal - BEFORE, 0) if max(len(was), len(now)) > MOST_SHOWN else 0

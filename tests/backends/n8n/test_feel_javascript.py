@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dmn_kit import case_program, read_suite, run_javascript, suite_folders, suite_name
 from engine_fixture import START, flow, node, reads
 from feel_random import VALUES, differences, expression
 from orgflow.backends.javascript.decision_runtime_code import decision_code
@@ -19,6 +18,13 @@ from orgflow.backends.javascript.exact_code import print_with_runtime
 from orgflow.backends.javascript.feel_runtime import _read_blocks, list_definitions
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
+from orgflow.evaluation.dmn_kit import (
+    case_program,
+    read_suite,
+    run_javascript,
+    suite_folders,
+    suite_name,
+)
 from orgflow.frontends.dmn.dmn_reader import read_dmn
 from shared_data import shared_cases, shared_data
 

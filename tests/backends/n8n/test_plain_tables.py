@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import pytest
-from dmn_kit import Case, read_suite, run_javascript, suite_folders
 from orgflow.backends.javascript.decision_runtime_code import decision_code
 from orgflow.backends.javascript.exact_code import print_inline
 from orgflow.backends.javascript.table_code import plain_decision
+from orgflow.evaluation.dmn_kit import Case, read_suite, run_javascript, suite_folders
 from orgflow.frontends.dmn.dmn_reader import read_dmn
 from seeds import seeds
 
