@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from orgflow.backends.javascript.equivalent_programs import normalise_program
 from orgflow.backends.javascript.source_programs import (
     ProgramForm,
     UnreadableProgram,
@@ -70,7 +71,8 @@ def code_form(
     bare = code.lstrip()
     try:
         # n8n takes a code that begins with `{` for an object.
-        return read_program(f"({code})" if bare.startswith("{") else code, name_of)
+        whole = f"({code})" if bare.startswith("{") else code
+        return normalise_program(read_program(whole, name_of))
     except UnreadableProgram:
         return ("unreadable", code)
 

@@ -64,10 +64,10 @@ def test_drawn_models_have_every_kind_of_node(bench: Any, models: dict[str, Any]
     assert kinds >= KINDS
 
 
-def test_verify_ends_for_every_edit(judgements: list[Any]) -> None:
+def test_no_edit_that_differs_is_proved(judgements: list[Any]) -> None:
     assert len(judgements) > len(SAMPLED) * 3
     assert any(judgement.differs for judgement in judgements)
-    assert [judgement for judgement in judgements if judgement.is_crash] == []
+    assert [j for j in judgements if j.is_false_proof or j.is_crash] == []
 
 
 def test_what_was_compiled_is_proved(judgements: list[Any]) -> None:
