@@ -91,7 +91,7 @@ COMPARISONS: Mapping[type, Comparison] = {
     actions.CheckCall: Comparison.COMPUTED,
     actions.AcceptCall: Comparison.COMPUTED,
     actions.RefuseCall: Comparison.COMPUTED,
-    actions.DescribeFailure: Comparison.FREE,
+    actions.DescribeFailure: Comparison.COMPUTED,
 }
 """The comparison of every action of a plan."""
 
@@ -112,6 +112,8 @@ def changed_computations(
         before, now = ref.nodes[key], workflow.steps[name]
         if comparison is Comparison.STOPPING:
             yield from _compare_stops(planned, now)
+        if isinstance(planned.action, actions.Join) and now.disabled:
+            yield Changed(name, planned.element, _describe_type(before), "disabled")
         if comparison in (Comparison.FREE, Comparison.JUDGED, Comparison.STOPPING):
             continue
         if now.type != before.type and _may_be_replaced(key, planned, ref):

@@ -8,7 +8,7 @@ from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, work
 from orgflow.backends.n8n.plan.names import title
 from orgflow.backends.n8n.verify import verification_rules
 from orgflow.backends.n8n.verify.reference import NotLegal, Reference, compile_references
-from orgflow.backends.n8n.verify.verify import SETTINGS, verify_process
+from orgflow.backends.n8n.verify.verify import V1, verify_process
 
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.element_names import CALLED, is_taken_over
@@ -204,7 +204,7 @@ def _report_result(
             help="run it as well: orgflowc run --all-paths",
         )
     for change in result.changed:
-        if change.node == SETTINGS:
+        if change.was == V1:
             ctx.emit(
                 verification_rules.UnverifiableFile,
                 f"{named} does not use the execution order v1: n8n runs it in its "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from orgflow.backends.n8n.emit.compiled import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.emit.model_compilation import compile_processes
@@ -58,6 +59,7 @@ class Reference(NamedTuple):
         nodes: the nodes of the compiled workflow by graph key.
         roles: those of the nodes of the plan.
         labels: of nodes and flows of the source, including those in sub-processes.
+        settings: of the compiled workflow.
     """
 
     process: Process
@@ -65,6 +67,7 @@ class Reference(NamedTuple):
     nodes: Mapping[NodeKey, Node]
     roles: PlanRoles
     labels: Mapping[str, str]
+    settings: Mapping[str, Any]
 
     @property
     def source_nodes(self) -> Iterator[SourceNode]:
@@ -144,6 +147,7 @@ def _make_reference(source: Process, compiled: CompiledScope) -> Reference:
         {key: by_name[n.name] for key, n in plan.workflow_graph.nodes.items()},
         read_roles(plan, (node for scope in source.scopes() for node in scope.nodes)),
         _read_labels(source),
+        compiled.workflow["settings"],
     )
 
 

@@ -13,6 +13,7 @@ from orgflow.backends.n8n.verify.choices import Names, find_readers
 from orgflow.backends.n8n.verify.computed_nodes import changed_computations
 from orgflow.backends.n8n.verify.data_flow import DataFlow
 from orgflow.backends.n8n.verify.filled_steps import list_conditions
+from orgflow.backends.n8n.verify.helper_wires import SETTINGS, changed_settings, rewired_helpers
 from orgflow.backends.n8n.verify.marking import Marking
 from orgflow.backends.n8n.verify.matching import match_reference
 from orgflow.backends.n8n.verify.node_roles import RoleDerivation
@@ -32,10 +33,9 @@ from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdic
 MOST_STATES = 50_000
 """Maximum number of explored pairs of configuration and marking, over all starts of a process."""
 
-SETTINGS = "the workflow's settings"
-"""Used if `Changed` has no node."""
+V1 = "executionOrder v1"
+"""The order of execution of every compiled workflow, as text."""
 
-_V1 = "executionOrder v1"
 _SHOWN = 5
 _ASSUMED_STEPS = "filled and added steps do not fail"
 
@@ -93,12 +93,14 @@ class _Verifier:
         self.readers, self.changed = find_readers(ref, self.matching, workflow)
         self.changed += changed_parameters(ref, self.matching, workflow)
         self.changed += changed_computations(ref, self.matching, workflow)
+        self.changed += rewired_helpers(ref, self.matching, workflow)
+        self.changed += changed_settings(ref, workflow)
         self.data = data_flow(ref, self.matching, workflow)
         self.conditions = list_conditions(ref, self.matching, workflow)
         if workflow.order != "v1":
             # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
             order = f"executionOrder {workflow.order or 'v0'}"
-            self.changed.insert(0, Changed(SETTINGS, "", _V1, order))
+            self.changed.insert(0, Changed(SETTINGS, "", V1, order))
         self.walk: Walk | None = None
 
     def run(self) -> Verification:
