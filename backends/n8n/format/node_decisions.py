@@ -107,18 +107,14 @@ def decision_of(
         computed = step.short == "switch"
         return _computed_decision(step, parameters, key_of) if computed else None
     if step.short in ("if", "filter"):
-        atom, holds, words, exclusive = _condition_formula(
-            row_rules.rules[0].condition, row_rules.loose, key_of
-        )
+        atom, holds, words, exclusive = _condition_formula(row_rules.rules[0].condition, key_of)
         names = ("true", "false") if step.short == "if" else ("kept", "dropped")
         rule = Rule(atom, holds, 0, words, exclusive=exclusive)
         return Decision((rule,), 1, False, dict(enumerate(names)))
     rules: list[Rule] = []
     labels: dict[int, str] = {}
     for row_rule in row_rules.rules:
-        atom, holds, words, exclusive = _condition_formula(
-            row_rule.condition, row_rules.loose, key_of
-        )
+        atom, holds, words, exclusive = _condition_formula(row_rule.condition, key_of)
         label = row_rule.label if row_rule.label.strip() else ""
         labels[row_rule.output] = label or words
         rules.append(Rule(atom, holds, row_rule.output, words, label, exclusive))
@@ -158,10 +154,10 @@ _Literal = tuple[str, str, str, str, bool]
 
 
 def _condition_formula(
-    condition: Condition, loose: bool, key_of: Callable[[Any], str]
+    condition: Condition, key_of: Callable[[Any], str]
 ) -> tuple[str, bool, str, tuple[str, str] | None]:
     """Atom, sign, words, and what excludes another atom."""
-    options = _unusual_options(condition, loose)
+    options = _unusual_options(condition)
     either = condition.either
     literals: list[_Literal] = []
     words: list[str] = []
@@ -185,15 +181,21 @@ def _condition_formula(
     return min(plain, negated), plain <= negated, sentence, None
 
 
-def _unusual_options(condition: Condition, loose: bool) -> tuple[str, ...]:
-    """The options of a condition under which n8n compares otherwise than by default."""
+def _unusual_options(condition: Condition) -> tuple[str, ...]:
+    """The options of a condition under which n8n compares otherwise than in compiled workflows. n8n
+    reads them where the condition is, fails without any, and ignores case unless they say
+    otherwise."""
     if condition.first:
         return ()
     options = condition.raw.get("options")
-    options = options if isinstance(options, Mapping) else {}
-    strict = not loose and options.get("typeValidation", "strict") == "strict"
-    ignores_case = options.get("caseSensitive") is False
-    return (*(("strict",) if strict else ()), *(("ignores case",) if ignores_case else ()))
+    if not isinstance(options, Mapping):
+        return ("fails",)
+    unusual = (
+        ("strict", options.get("typeValidation") == "strict"),
+        ("ignores case", not options.get("caseSensitive")),
+        ("version 1", options.get("version", 1) == 1),
+    )
+    return tuple(word for word, applies in unusual if applies)
 
 
 def _comparison_literal(

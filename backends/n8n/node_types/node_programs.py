@@ -20,9 +20,13 @@ _OF_SERVER = frozenset(
 """Parameters about a server: addresses, credentials, and the id by which it knows a workflow."""
 
 _PRESENTATION = frozenset(
-    {"formTitle", "formDescription", "appendAttribution", "buttonLabel", "customCss", "notice"}
-)
-"""Parameters that only a person reads."""
+    {
+        "formTitle", "formDescription", "appendAttribution", "buttonLabel", "customCss", "notice",
+        "formNotice", "webhookNotice", "contentTypeNotice", "generalNotice", "infoMessage",
+        "addFormPage",
+    }
+)  # fmt: skip
+"""Parameters that only a person reads, in the result or in the editor."""
 
 NAMING = frozenset({"$", "$items"})
 """Functions that name a node by a text."""
@@ -67,8 +71,18 @@ def compared_parameters(step: Node) -> Mapping[str, Any]:
     """The parameters that an outcome can depend on, without those that the editor omits."""
     defaults = catalogue.default_values(step.short)
     kept = _without_presentation(without_defaults(step.parameters, defaults))
+    if step.short == "executeWorkflow" and not _names_workflow(step.parameters):
+        kept = {**kept, "workflowId": "no workflow"}
     canonical: Mapping[str, Any] = canonical_value(kept)
     return canonical
+
+
+def _names_workflow(parameters: Mapping[str, Any]) -> bool:
+    """Whether a call states which workflow it calls; which id that is, only the server knows."""
+    called = parameters.get("workflowId")
+    if isinstance(called, Mapping):
+        called = called.get("value")
+    return bool(called) or parameters.get("source", "database") != "database"
 
 
 def _without_presentation(value: Any) -> Any:
