@@ -228,7 +228,10 @@ def _show_difference(parameter: str, first: Any, second: Any) -> tuple[str, str]
     place = parameter
     if min(map(len, lines)) > 1:
         pairs = enumerate(itertools.zip_longest(*lines, fillvalue=""), 1)
-        number, (first, second) = next((n, pair) for n, pair in pairs if pair[0] != pair[1])
+        unequal = next(((n, pair) for n, pair in pairs if pair[0] != pair[1]), None)
+        if unequal is None:  # the same text, which reads a node that the workflow does not have
+            return f"{parameter}: as compiled", f"{parameter}: reads a node that is not there"
+        number, (first, second) = unequal
         place = f"{parameter}, line {number}"
     was, now = (_value_text(value).strip() for value in (first, second))
     equal = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), 0)

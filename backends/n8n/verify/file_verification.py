@@ -183,7 +183,8 @@ def _report_result(
             result.difference.message,
             loc=place,
             trace=result.difference.steps,
-            help="compile the model again, or change the model to match the workflow",
+            help=result.difference.help
+            or "compile the model again, or change the model to match the workflow",
         )
     if result.verdict is Verdict.BOUNDED and not result.states:
         _report_unverifiable(f"{named} cannot be followed: {result.bound}", place, ctx)
@@ -214,11 +215,9 @@ def _report_result(
         )
     if not strict:
         for name in result.added:
-            ctx.emit(
-                verification_rules.AddedStep,
-                f"`{name}` has no counterpart in the model; it is assumed to pass each item on "
-                "once",
-                loc=place,
-            )
+            passes = f"`{name}` has no counterpart in the model; it is assumed to pass each item on "
+            apart = (text for text in result.assumed if text.startswith(f"`{name}` "))
+            message = next(apart, f"{passes}once")
+            ctx.emit(verification_rules.AddedStep, message, loc=place)
         for delay in result.delayed:
             ctx.emit(verification_rules.StandsStill, delay, element=process, loc=place)
