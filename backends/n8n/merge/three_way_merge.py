@@ -231,11 +231,7 @@ class _Merge:
             return ours.name
         if base is not None and not base.sticky:
             self.changes.append(MergeChange("workflow", f"`{was}` is called `{theirs.name}`"))
-        if (
-            _bare_name(ours.name) == _bare_name(was)
-            or ours.sticky
-            or _is_named_after_others(ours)
-        ):
+        if _bare_name(ours.name) == _bare_name(was) or ours.sticky or _is_named_after_others(ours):
             return theirs.name
         self.conflicts.append(
             MergeConflict(

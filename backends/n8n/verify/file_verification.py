@@ -215,7 +215,9 @@ def _report_result(
         )
     if not strict:
         for name in result.added:
-            passes = f"`{name}` has no counterpart in the model; it is assumed to pass each item on "
+            passes = (
+                f"`{name}` has no counterpart in the model; it is assumed to pass each item on "
+            )
             apart = (text for text in result.assumed if text.startswith(f"`{name}` "))
             message = next(apart, f"{passes}once")
             ctx.emit(verification_rules.AddedStep, message, loc=place)

@@ -50,8 +50,8 @@ class RemovedNodes:
             if planned.element == start and step.trigger and step.disabled:
                 return _switched_off(name, f"the model starts with `{self._label(start)}`")
         if start in self._compiled_elements():
-            text = f"the node of `{self._label(start)}` was deleted, but the model starts with it"
-            return Difference(text, help=_RESTORE)
+            text = f"`{self._label(start)}` was deleted from the workflow"
+            return Difference(f"{text}, but the model starts with it", help=_RESTORE)
         return None
 
     def explain_helper(self, key: NodeKey, reason: str) -> Difference | None:

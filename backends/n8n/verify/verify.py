@@ -9,9 +9,9 @@ from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.plan.graph import NodeKey, start_key
+from orgflow.backends.n8n.verify.apart_triggers import find_apart_triggers
 from orgflow.backends.n8n.verify.choices import Names, find_readers
 from orgflow.backends.n8n.verify.computed_nodes import changed_computations
-from orgflow.backends.n8n.verify.apart_triggers import find_apart_triggers
 from orgflow.backends.n8n.verify.data_flow import DataFlow
 from orgflow.backends.n8n.verify.marking import Marking
 from orgflow.backends.n8n.verify.matching import match_reference
@@ -146,8 +146,7 @@ class _Verifier:
         hidden = self.data.difference() if self.data is not None else None
         if hidden is not None and self.data is not None:
             keepers = (
-                self.removed.explain_helper(key, hidden.message)
-                for key in self.data.carried.after
+                self.removed.explain_helper(key, hidden.message) for key in self.data.carried.after
             )
             return next((cause for cause in keepers if cause is not None), hidden)
         starts = self._starts(game)
