@@ -83,9 +83,7 @@ def read_repository(root: Path) -> Repository:
         _digest(f"commits {beginning}") if beginning else "",
         _digest(f"path {root}"),
         head if known else "",
-        frozenset(filter(None, (tracked or "").split("\0"))).difference(
-            _changed_paths(status or "")
-        ),
+        frozenset(filter(None, (tracked or "").split("\0"))).difference(changed),
     )
 
 
