@@ -176,10 +176,11 @@ class SendMessage(NamedTuple):
 
 class Call(NamedTuple):
     """Calls a workflow and waits for its end; `named` is the work that its name stands for, if the
-    model only names it."""
+    model only names it; `keyed` is whether it hands over its instance, for the keys of effects."""
 
     workflow: str
     named: NamedWork | None = None
+    keyed: bool = False
 
 
 # -- waits -----------------------------------------------------------------------------------------
