@@ -26,6 +26,7 @@ from orgflow_ir.work.requests import Part, Request
 from orgflow_ir.work.statements import assigned, read
 from orgflow_ir.work.tasks import Act, CallMappings, Work, is_keyed
 
+
 def print_program(work: Work, element: str, plan: ScopePlan) -> Printed:
     """The node that does the whole work of a task or event."""
     text = work_code(

@@ -15,7 +15,6 @@ from orgflow.backends.n8n.node_types.node_type import (
     is_expression,
 )
 
-
 INSTANCE = "_instance"
 """The field of the item with which a workflow hands its instance to one that it calls."""
 
