@@ -10,7 +10,7 @@ from living_series import LivingSeries, ServerAddress, describe_series
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 
-STEPS, SEED = 30, 7
+STEPS, SEED = 30, 12
 
 
 def test_edits_and_deployments_on_two_servers(
