@@ -2,8 +2,8 @@
 
 `python benchmarks/living_series.py` boots two servers (`orgflowc engine install --server`) with
 data folders of their own. `--stand-in` plays before stand-ins of the tests, which takes a tenth of
-the time. The last lines are edits lost silently and foreign workflows changed; the exit code is 1 if
-there are any.
+the time. The last lines are edits lost silently and foreign workflows changed; the exit code is 1
+if there are any.
 """
 
 from __future__ import annotations
