@@ -71,8 +71,8 @@ def instance_code(plan: ScopePlan) -> str:
     starts = [n for n in plan.with_role("trigger") if isinstance(n.action, CalledStart)]
     handed = [f"$({quote_node(node.name)})" for node in starts]
     if len(handed) > 1:
-        handed = [f"({one}.isExecuted ? {one} : null)?" for one in handed]
-    given = [f"{one}.first().json.{INSTANCE}" for one in handed]
+        handed = [f"({read}.isExecuted ? {read} : null)?" for read in handed]
+    given = [f"{read}.first().json.{INSTANCE}" for read in handed]
     return " ?? ".join([*given, f"`{_EXECUTION}`"]) if given else _EXECUTION
 
 

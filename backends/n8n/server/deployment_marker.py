@@ -66,8 +66,8 @@ class DeploymentMarker(NamedTuple):
         kept: whether a person's edits were merged into the deployed workflow.
         plain: whether the deployed workflow is exactly the compiled one, without edits.
         project: the project that contains `origin` (`project_of`); empty if it is unknown.
-        repository: digests that identify its git repository (`Repository.noted`); empty without
-            one.
+        repository: digests that identify its git repository (`Repository.noted_digests`); empty
+            without one.
         commit: the commit whose model was deployed; empty if no commit has its file.
     """
 

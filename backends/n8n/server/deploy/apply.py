@@ -383,7 +383,7 @@ def _next_marker(step: Step, own: str, before: DeploymentMarker | None) -> Deplo
 
 
 def _noted_repository(origin: Origin) -> tuple[str, ...]:
-    noted = origin.repository.noted
+    noted = origin.repository.noted_digests
     return noted if any(noted) else ()
 
 

@@ -181,7 +181,7 @@ class N8nDeploySession(DeploySession):
 
 def _is_of_another_repository(row: Mapping[str, Any], wanted: Wanted) -> bool:
     marker = marker_of(row)
-    mine = wanted.origin.repository.noted
+    mine = wanted.origin.repository.noted_digests
     return marker is not None and is_another_repository(mine, marker.repository)
 
 

@@ -228,7 +228,7 @@ class Inventory:
         now, wanted, marker = step.existing, step.wanted, step.marker
         if now is None or marker is None:
             return step
-        if is_another_repository(wanted.origin.repository.noted, marker.repository):
+        if is_another_repository(wanted.origin.repository.noted_digests, marker.repository):
             step.claimed = take_over
             if not take_over:
                 # Its edits and its model are no matter of this repository.
@@ -302,7 +302,7 @@ def _not_ours(row: Json, by_nodes: bool) -> Problem:
 
 
 def _is_renamed(marker: DeploymentMarker, old: Steps, wanted: Wanted, new: Steps) -> bool:
-    if is_another_repository(wanted.origin.repository.noted, marker.repository):
+    if is_another_repository(wanted.origin.repository.noted_digests, marker.repository):
         return False
     same_file = bool(marker.origin) and marker.origin == wanted.origin.place
     if not is_renamed(old, new, same_file):

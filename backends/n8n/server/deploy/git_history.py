@@ -44,7 +44,7 @@ class Repository(NamedTuple):
     committed: frozenset[str] = frozenset()
 
     @property
-    def noted(self) -> tuple[str, str, str]:
+    def noted_digests(self) -> tuple[str, str, str]:
         """What a note on a server states of it."""
         return self.address, self.beginning, self.folder
 
@@ -57,9 +57,9 @@ def is_another_repository(mine: tuple[str, ...], noted: tuple[str, ...]) -> bool
     """Whether two repositories are different: by the addresses if both have one (a fork has the
     same first commits), otherwise by the first commits, otherwise by the folders. Unknown ones,
     such as folders without git, are not."""
-    for one, other in zip(mine, noted, strict=False):
-        if one and other:
-            return one != other
+    for own, other in zip(mine, noted, strict=False):
+        if own and other:
+            return own != other
     return False
 
 
@@ -79,9 +79,9 @@ def read_repository(root: Path) -> Repository:
     changed = _changed_paths(status or "")
     known = status is not None and tracked is not None and _COMMIT.fullmatch(head)
     return Repository(
-        _digest(f"git {address}") if address else "",
-        _digest(f"commits {beginning}") if beginning else "",
-        _digest(f"path {root}"),
+        _digest_text(f"git {address}") if address else "",
+        _digest_text(f"commits {beginning}") if beginning else "",
+        _digest_text(f"path {root}"),
         head if known else "",
         frozenset(filter(None, (tracked or "").split("\0"))).difference(changed),
     )
@@ -150,5 +150,5 @@ def _run_git(root: Path, *arguments: str) -> str | None:
     return text.strip("\n") if done.returncode == 0 else None
 
 
-def _digest(text: str) -> str:
+def _digest_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_LENGTH]
