@@ -16,6 +16,7 @@ from cli_cases import Ran
 from deploy_origins import ORDER, did, model, refused
 from n8n_stand_in import KEY, StandIn
 from orgflow.cli import run
+from stored_executions import plain, stored
 
 from tests.support.shared_data import shared_data
 
@@ -519,3 +520,27 @@ def test_what_no_commit_has_is_no_evidence_of_a_revert(
 def refused_older(ran: Ran) -> None:
     assert ran.code == 1
     assert "error N8N010" in ran.err
+
+
+# -- executions of the workflow that reports failures ----------------------------------------------
+
+
+def test_executions_of_the_error_workflow_are_no_runs(tmp_path: Path) -> None:
+    target = "n8n{errors=workflow}"
+    path, made = deploy_fault("errors-workflow-500.bpmn"), tmp_path / "made.json"
+    assert orgflowc("compile", path, "--target", target, "-o", made).code == 0
+    process, report = json.loads(made.read_text("utf-8"))
+    before = ["Order comes", "Order comes data", "Call before inputs", "Call before",
+              "Call before outputs", "Call before data", "Call service inputs"]  # fmt: skip
+    failed = [("Call service", (1,), "error", "500")]
+    rows = [
+        stored(1, process, [*plain(before), *failed], status="error"),
+        stored(2, report, plain(["A run failed", "What failed", "Report the failure"])),
+    ]
+    saved = tmp_path / "executions.json"
+    saved.write_text(json.dumps(rows), encoding="utf-8")
+    ran = orgflowc("run", path, "--target", target, "--executions", saved)
+    assert ran.code == 1, ran.err
+    assert "internal error" not in ran.err
+    said = " ".join(ran.out.split())
+    assert "execution 2 of `Fault 500: what failed` reports a failure: it is no run" in said
