@@ -433,6 +433,21 @@ def test_two_repositories_with_the_same_file(
     assert did(deploy_to(server, files[0])) == ["unchanged"]
 
 
+def test_compiled_files_of_two_repositories(
+    servers: tuple[StandIn, StandIn], tmp_path: Path
+) -> None:
+    server, _ = servers
+    for name, code in (("sales", 0), ("stock", 1)):
+        source = model(tmp_path / name / "order.bpmn", ORDER)
+        made = source.with_suffix(".json")
+        assert orgflowc("compile", source, "--target", "n8n", "-o", made).code == 0
+        (source.parent / "README").write_text(name, encoding="utf-8")
+        commit_all(source.parent)
+        ran = deploy_to(server, made)
+        assert ran.code == code, ran.err
+    assert "another git repository" in ran.err
+
+
 def test_a_moved_repository_is_taken_over_with_the_edits(
     servers: tuple[StandIn, StandIn], tmp_path: Path
 ) -> None:

@@ -74,8 +74,10 @@ class N8nDeploySession(DeploySession):
         """See `DeploySession`."""
         rows = read_workflows(source, ctx)
         bases = _read_bases(path)
+        # The place of a compiled file says nothing of its model, but its repository does.
+        origin = origin_of(path)._replace(place="", project="")
         workflows = [
-            Wanted(rename_workflow(row, name), path, named=name is not None, bases=bases)
+            Wanted(rename_workflow(row, name), path, origin, named=name is not None, bases=bases)
             for row in rows
         ]
         return self._report_fit(workflows, ctx)

@@ -417,7 +417,8 @@ def _check_older(step: Step) -> None:
         return
     # Whoever has the replacing commit goes back behind it on purpose, as `git revert` does.
     origin = step.wanted.origin
-    contained = contains_commit(origin.root, marker.commit) if marker.commit else None
+    known = bool(marker.commit) and origin != NOWHERE
+    contained = contains_commit(origin.root, marker.commit) if known else None
     if contained:
         step.reverted = marker.commit
     else:
