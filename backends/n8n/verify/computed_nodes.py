@@ -230,7 +230,7 @@ def _show_difference(parameter: str, first: Any, second: Any) -> tuple[str, str]
         pairs = enumerate(itertools.zip_longest(*lines, fillvalue=""), 1)
         unequal = next(((n, pair) for n, pair in pairs if pair[0] != pair[1]), None)
         if unequal is None:  # the same text, which reads a node that the workflow does not have
-            return f"{parameter}: as compiled", f"{parameter}: reads a node that is not there"
+            return f"{parameter}: as compiled", f"{parameter}: reads a missing node"
         number, (first, second) = unequal
         place = f"{parameter}, line {number}"
     was, now = (_value_text(value).strip() for value in (first, second))
