@@ -141,7 +141,7 @@ class Step:
 
     @property
     def marker(self) -> DeploymentMarker | None:
-        """What the note of the existing workflow states; None without one that is its own."""
+        """The content of the note of the existing workflow; None without a note of its own."""
         if self.adopted is not None or self.existing is None:
             return self.adopted
         return marker_of(self.existing)

@@ -27,7 +27,7 @@ _SETTINGS: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/nul
 
 
 class Repository(NamedTuple):
-    """A git repository, as far as it is known; all fields are empty without one.
+    """A git repository; a field is empty if it is unknown, all are without a repository.
 
     Attributes:
         address: digest of the address from which it was cloned.
@@ -45,7 +45,7 @@ class Repository(NamedTuple):
 
     @property
     def noted_digests(self) -> tuple[str, str, str]:
-        """What a note on a server states of it."""
+        """The digests that a note on a server contains."""
         return self.address, self.beginning, self.folder
 
     def commit_of(self, place: str) -> str:
