@@ -141,7 +141,7 @@ class Step:
 
     @property
     def marker(self) -> DeploymentMarker | None:
-        """The content of the note of the existing workflow; None without a note of its own."""
+        """The marker of the existing workflow; None if it has no own note."""
         if self.adopted is not None or self.existing is None:
             return self.adopted
         return marker_of(self.existing)
