@@ -81,5 +81,6 @@ def merged_artifacts(
         kept = sum(change.origin == "workflow" for change in part.changes)
         new = len(part.changes) - kept
         summary = "added" if part.new else f"merged: {new} changes of the model, {kept} edits kept"
-        session.note(f"`{part.name}` {summary}")
-    return merging.artifacts
+        if not part.removed:  # a finding reports it
+            session.note(f"`{part.name}` {summary}")
+    return (*merging.artifacts, *merging.kept)

@@ -52,6 +52,8 @@ class MergedPart(NamedTuple):
         conflicts: conflicts that have to be resolved first.
         two_way: whether the previous compile was not available.
         new: whether only the model contains it.
+        removed: whether only the edited file contains it.
+        kept: whether the merged file contains it although it was removed from the model.
     """
 
     name: str
@@ -59,6 +61,8 @@ class MergedPart(NamedTuple):
     conflicts: tuple[MergeConflict, ...] = ()
     two_way: bool = False
     new: bool = False
+    removed: bool = False
+    kept: bool = False
 
 
 class Merging(NamedTuple):
@@ -68,17 +72,25 @@ class Merging(NamedTuple):
         artifacts: the merged files under the names that a compile gives them; empty if there are
             conflicts.
         parts: one result per workflow.
+        kept: workflows that the model has no more and that the merged file keeps.
     """
 
     artifacts: tuple[Artifact, ...]
     parts: tuple[MergedPart, ...]
+    kept: tuple[Artifact, ...] = ()
+
+
+def _describe_state(part: MergedPart) -> str:
+    if part.removed:
+        return "kept" if part.kept else "removed"
+    return "conflicts" if part.conflicts else "new" if part.new else "merged"
 
 
 def merging_text(merging: Merging) -> str:
     """The result as text for people, one block per workflow."""
     lines: list[str] = []
     for part in merging.parts:
-        state = "conflicts" if part.conflicts else "new" if part.new else "merged"
+        state = _describe_state(part)
         lines.append(f"{state:<10} `{part.name}`")
         for origin, words in (("model", "from the model"), ("workflow", "kept from the workflow")):
             texts = [change.text for change in part.changes if change.origin == origin]

@@ -97,12 +97,14 @@ class Difference(NamedTuple):
         lines: both runs up to the difference.
         steps: the model's side of the run, which the token game can follow.
         unfit: whether a decision has a value that belongs to no branch.
+        help: how to resolve it; empty if only the difference is known.
     """
 
     message: str
     lines: tuple[SideBySide, ...] = ()
     steps: tuple[Step, ...] = ()
     unfit: bool = False
+    help: str = ""
 
 
 class Verification(NamedTuple):

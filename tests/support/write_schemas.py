@@ -151,6 +151,7 @@ def verification_schema() -> dict[str, Any]:
             "lines": _list(_closed({"model": text, "workflow": text})),
             "steps": _list(_closed(step)),
             "unfit": {"type": "boolean"},
+            "help": text,
         }
     )
     how = {"enum": list(get_args(How))}

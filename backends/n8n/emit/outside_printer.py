@@ -10,6 +10,7 @@ from orgflow.backends.javascript.operation_functions import form_text
 from orgflow.backends.n8n.emit.operation_printer import print_operation
 from orgflow.backends.n8n.emit.printed import Printed
 from orgflow.backends.n8n.node_types.conditions import make_expression
+from orgflow.backends.n8n.node_types.execute_workflow import INSTANCE
 from orgflow.backends.n8n.plan.actions import Send, SendMessage
 from orgflow.backends.n8n.plan.outside import (
     CREDENTIALS,
@@ -27,7 +28,7 @@ from orgflow_ir.work.tasks import KEY_HEADER, SENT, is_keyed
 
 _BODY = (
     "JSON.stringify(({{ {kind}: {name}, data: Object.fromEntries("
-    "Object.entries($json).filter((one) => one[0] !== {sent})) }}))"
+    "Object.entries($json).filter((one) => !{hidden}.includes(one[0]))) }}))"
 )
 """The code of the sent data: the name of the message or signal and all process variables."""
 
@@ -50,7 +51,8 @@ def print_send_message(send: SendMessage) -> Printed:
     """The request that sends a message or signal."""
     assert isinstance(send.act, Request)
     parameters = _print_request(send.act, read=False)
-    body = _BODY.format(kind=send.kind, name=js_string(send.name), sent=js_string(SENT))
+    hidden = f"[{js_string(SENT)}, {js_string(INSTANCE)}]"
+    body = _BODY.format(kind=send.kind, name=js_string(send.name), hidden=hidden)
     parameters.update(
         sendBody=True,
         contentType="raw",

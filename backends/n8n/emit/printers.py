@@ -131,7 +131,10 @@ def _print_return_thrown(
 
 def _print_call(action: actions.Call, node: PlanNode, printer: PlanPrinter) -> Printed:
     execute_workflow = _node_type("execute_workflow")
-    parameters = execute_workflow.call_parameters(action.workflow, waits=action.waits)
+    instance = ""
+    if action.keyed:
+        instance = _load_printer("effect_keys.call_instance")(node.element, printer.plan)
+    parameters = execute_workflow.call_parameters(action.workflow, instance, waits=action.waits)
     return Printed(execute_workflow.NODE.name, parameters)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit.decision_code import unset_text
+from orgflow.backends.n8n.emit.effect_keys import effect_key, instance_code, own_visit
 from orgflow.backends.n8n.emit.form_code import unsent_code
 from orgflow.backends.n8n.emit.printed import Printed
 from orgflow.backends.n8n.emit.variable_printer import form_answers
@@ -27,8 +26,6 @@ from orgflow_ir.work.requests import Part, Request
 from orgflow_ir.work.statements import assigned, read
 from orgflow_ir.work.tasks import Act, CallMappings, Work, is_keyed
 
-_LEFT = re.compile(r"\W+")
-
 
 def print_program(work: Work, element: str, plan: ScopePlan) -> Printed:
     """The node that does the whole work of a task or event."""
@@ -44,7 +41,7 @@ def print_preparation(work: Work, element: str, plan: ScopePlan) -> Printed:
         work.before,
         _Unset(element, plan).message,
         keep_locals=True,
-        key=request_key(work.act, element),
+        key=request_key(work.act, element, plan),
         caught=hands_variables(element, plan),
     )
     return Printed("code", code.code_parameters(text))
@@ -132,10 +129,10 @@ def _collect_answers(form: TaskForm, work: Work) -> Answers:
     return Answers(form_answers(form, "form", "v", inside=True), blank, cleared, unsent_code(form))
 
 
-def request_key(act: Act | None, element: str) -> str:
-    """The code for the key of a request, which is computed before it is sent: n8n keeps it if a
-    person retries a failed run, which then has another number. Empty where it needs none."""
+def request_key(act: Act | None, element: str, plan: ScopePlan) -> str:
+    """The code for the key of a request, which is computed before it is sent. Empty where it needs
+    none."""
     if act is None or not is_keyed(act):
         return ""
-    where = _LEFT.sub("-", element)
-    return f"`${{$workflow.id}}-${{$execution.id}}-${{{js_string(where)}}}-${{$runIndex}}`"
+    name = plan.workflow_graph.nodes[HelperKey(element, "inputs")].name
+    return effect_key(instance_code(plan), element, own_visit(name))

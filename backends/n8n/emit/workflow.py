@@ -418,6 +418,8 @@ def _settings_of(plan: ScopePlan) -> Settings:
     """The settings of the workflow of a scope, according to the options."""
     scope, options = plan.scope, plan.ctx.options
     settings: Settings = {"executionOrder": "v1"}
+    if plan.has_effects:  # what a crashed run has done is not done again by its retry
+        settings["saveExecutionProgress"] = True
     limit = options.get(TIMEOUT)
     if limit is not None and (seconds := seconds_of(str(limit))) is not None:
         settings["executionTimeout"] = seconds

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 
-from orgflow.backends.n8n.diff.file_comparison import pair_workflows
-from orgflow.backends.n8n.format.compiled_workflow import Bases, read_base
+from orgflow.backends.n8n.diff.file_comparison import Pair, pair_workflows
+from orgflow.backends.n8n.format.compiled_workflow import (
+    Bases,
+    exists_for_callers,
+    is_implemented,
+    read_base,
+)
 from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.merge.merge_outcome import Merged
@@ -13,10 +19,13 @@ from orgflow.backends.n8n.merge.merge_rules import (
     AdaptedEdit,
     MergeConflicts,
     MergedWithoutBase,
+    RemovedWorkflow,
     UnmergeableFile,
 )
 from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
+from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 
+from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -43,11 +52,12 @@ def merge_file(
     mine = {id(document): index for index, document in enumerate(ours)}
     texts: dict[int, str] = {}
     parts: dict[int, MergedPart] = {}
-    for theirs, new, _ in pair_workflows(flows, ours):
+    pairs = _pair_work(flows, ours)
+    partners = [theirs for theirs, new, _ in pairs if theirs is not None and new is not None]
+    rest = [theirs for theirs, new, _ in pairs if theirs is not None and new is None]
+    for theirs, new, _ in pairs:
         if new is None:
-            assert theirs is not None
-            _report_unmergeable(f"`{theirs.title}` is not a workflow of this model", here, ctx)
-            return None
+            continue
         if theirs is None:
             texts[mine[id(new)]] = dump_json(new.raw)
             parts[mine[id(new)]] = MergedPart(new.title, new=True)
@@ -64,11 +74,92 @@ def merge_file(
         parts[mine[id(new)]] = MergedPart(
             theirs.title, merged.changes, merged.conflicts, merged.two_way
         )
+    foreign = [theirs for theirs in rest if not _is_of_compile(theirs, partners)]
+    if foreign:
+        title = foreign[0].title
+        _report_unmergeable(f"`{title}` is not a workflow of this model", here, ctx)
+        return None
+    merged_documents = [WorkflowDocument(json.loads(text)) for text in texts.values()]
+    removed = [
+        MergedPart(theirs.title, removed=True, kept=kept)
+        for theirs, kept in _list_removed(rest, merged_documents, here, ctx, bases)
+    ]
+    kept_titles = {part.name for part in removed if part.kept}
     whole = not any(part.conflicts for part in parts.values())
     artifacts = tuple(
         Artifact(artifact.path, texts[index]) for index, artifact in enumerate(emitted.artifacts)
     )
-    return Merging(artifacts if whole else (), tuple(parts[index] for index in sorted(parts)))
+    kept = tuple(
+        Artifact(f"{theirs.id or index}.json", dump_json(theirs.raw))
+        for index, theirs in enumerate(rest)
+        if theirs.title in kept_titles
+    )
+    return Merging(
+        artifacts if whole else (),
+        (*(parts[index] for index in sorted(parts)), *removed),
+        kept if whole else (),
+    )
+
+
+def _pair_work(
+    flows: tuple[WorkflowDocument, ...], ours: tuple[WorkflowDocument, ...]
+) -> list[Pair]:
+    """The workflows of the edited file and the new output, paired; the last ones of both are no
+    pair if each does other work that the models name."""
+    pairs: list[Pair] = []
+    for theirs, new, how in pair_workflows(flows, ours):
+        apart = (
+            theirs is not None
+            and new is not None
+            and exists_for_callers(theirs)
+            and theirs.map.process != new.map.process
+        )
+        pairs += [(None, new, ""), (theirs, None, "")] if apart else [(theirs, new, how)]
+    return pairs
+
+
+def _is_of_compile(theirs: WorkflowDocument, partners: Sequence[WorkflowDocument]) -> bool:
+    """Whether a workflow without a partner in the new output was compiled with those that have one:
+    it is called by them, was compiled from the same model, or does work that a model names."""
+    models = {partner.map.model for partner in partners if partner.map.model}
+    called = {id for partner in partners for id, _ in called_workflows(partner.raw)}
+    if not partners:
+        return False
+    return bool(theirs.map.model in models or theirs.id in called or exists_for_callers(theirs))
+
+
+def _list_removed(
+    rest: Sequence[WorkflowDocument],
+    merged: Sequence[WorkflowDocument],
+    place: SourceLocation,
+    ctx: PassContext,
+    bases: Bases,
+) -> Iterator[tuple[WorkflowDocument, bool]]:
+    """N8N006 for each workflow that the model has no more, and whether the output keeps it: it is
+    still called, or somebody implemented it."""
+    calling = [*merged, *rest]
+    for theirs in rest:
+        callers = [
+            caller.title
+            for caller in calling
+            if caller is not theirs and theirs.id in {id for id, _ in called_workflows(caller.raw)}
+        ]
+        implemented = is_implemented(theirs, bases)
+        yield theirs, bool(implemented or callers)
+        if implemented or callers:
+            use = f"`{callers[0]}` still calls it" if callers else "somebody implemented it"
+            message = f"the model no longer has `{theirs.title}`; it was kept, since {use}"
+        else:
+            message = f"the model no longer has `{theirs.title}`: its workflow was removed"
+        ctx.emit(
+            RemovedWorkflow,
+            message,
+            loc=place,
+            severity=None if implemented or callers else Severity.INFO,
+            help="copy its nodes to where they are needed now, then delete the workflow"
+            if implemented or callers
+            else "restore the name in the model if the workflow is still needed",
+        )
 
 
 def report_merge(merged: Merged, name: str, place: SourceLocation | None, ctx: PassContext) -> None:

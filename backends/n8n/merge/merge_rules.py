@@ -112,10 +112,35 @@ class UncalledWork(Rule):
     target = "n8n"
 
 
+class RemovedWorkflow(Rule):
+    """
+    What it finds
+        A workflow in a file given to `compile --merge` that the model no longer has: its process,
+        class, decision, topic or job type was removed or has another name now. It is an info if
+        nobody implemented anything in it.
+    Why it is wrong
+        Nothing of the model executes the workflow. One that somebody implemented, or that another
+        workflow still calls, stays in the merged file; any other is left out.
+    Example
+        The task of the class `org.acme.Book` was deleted from the model, and the file still has
+        the workflow `org.acme.Book (class)`.
+    Instead
+        Copy the nodes of the implementation to where they are needed now, and delete the workflow;
+        or restore the name in the model.
+    """
+
+    code = "N8N006"
+    name = "removed-workflow"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 MERGE_RULES: tuple[type[Rule], ...] = (
     MergeConflicts,
     MergedWithoutBase,
     AdaptedEdit,
     UnmergeableFile,
     UncalledWork,
+    RemovedWorkflow,
 )

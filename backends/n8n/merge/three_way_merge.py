@@ -164,8 +164,11 @@ class _Merge:
         if base.sticky and _sticky_text(theirs) != _sticky_text(base):
             text = f"the edited sticky note `{theirs.name}` is removed with its nodes"
             self.changes.append(MergeChange("model", text, notable=True))
-        called = f" (renamed to `{theirs.name}`)" if theirs.name != base.name else ""
-        self.changes.append(MergeChange("model", f"removed `{base.name}`{called}"))
+        # A person's name for a node goes with it: somebody may look for it.
+        renamed = theirs.name != base.name
+        called = f" (renamed to `{theirs.name}`)" if renamed else ""
+        text = f"removed `{base.name}`{called}"
+        self.changes.append(MergeChange("model", text, notable=renamed and not base.sticky))
 
     def _is_untouched(self, base: Node, theirs: Node) -> bool:
         """Whether nothing in a node is a person's work; its place and its name are none."""
@@ -228,11 +231,7 @@ class _Merge:
             return ours.name
         if base is not None and not base.sticky:
             self.changes.append(MergeChange("workflow", f"`{was}` is called `{theirs.name}`"))
-        if (
-            _bare_name(ours.name) == _bare_name(was)
-            or ours.sticky
-            or ours.name.startswith(_DERIVED)
-        ):
+        if _bare_name(ours.name) == _bare_name(was) or ours.sticky or _is_named_after_others(ours):
             return theirs.name
         self.conflicts.append(
             MergeConflict(
@@ -482,6 +481,13 @@ def _sticky_place(trio: Trio) -> tuple[float, float]:
 
 def _whole_number(value: float) -> float:
     return int(value) if float(value).is_integer() else value
+
+
+def _is_named_after_others(node: Node) -> bool:
+    """Whether a compilation derives the name of a node from those of other nodes: a person's name
+    for it stays when these get other names."""
+    helps = node.tag is not None and bool(node.tag[1])
+    return helps or node.name.startswith(_DERIVED)
 
 
 def _bare_name(name: str) -> str:

@@ -15,14 +15,19 @@ from orgflow.backends.n8n.node_types.node_type import (
     is_expression,
 )
 
+INSTANCE = "_instance"
+"""The field of the item with which a workflow hands its instance to one that it calls."""
 
-def call_parameters(workflow: str, *, waits: bool = True) -> dict[str, Any]:
+
+def call_parameters(workflow: str, instance: str = "", *, waits: bool = True) -> dict[str, Any]:
     """Parameters of a node that calls a workflow once with all items, and waits for its end or
-    passes its items on at once."""
+    passes its items on at once. `instance` is the expression that the called workflow gets on each
+    item in `INSTANCE`."""
+    value = {INSTANCE: instance} if instance else {}
     return {
         "source": "database",
         "workflowId": {"__rl": True, "mode": "id", "value": workflow},
-        "workflowInputs": {"mappingMode": "defineBelow", "value": {}},
+        "workflowInputs": {"mappingMode": "defineBelow", "value": value},
         "mode": "once",
         "options": {"waitForSubWorkflow": waits},
     }
@@ -55,7 +60,8 @@ def _node_behaviour(use: Use) -> Behaviour | None:
     mode = use.parameters.get("mode", "once")
     if is_expression(waited) or is_expression(mode):
         return unknown_behaviour(1)
-    added = inside(use.parameters, "workflowInputs", "value")
+    # Nothing that the model decides by is in the instance.
+    added = mapping(inside(use.parameters, "workflowInputs", "value")).keys() - {INSTANCE}
     return Behaviour(
         kind="call", calls=to, waited=bool(waited), each=mode == "each", passes=not added
     )

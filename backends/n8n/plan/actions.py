@@ -176,11 +176,13 @@ class SendMessage(NamedTuple):
 
 class Call(NamedTuple):
     """Calls a workflow, and waits for its end unless the call is a message; `named` is the work
-    that its name stands for, if the model only names it."""
+    that its name stands for, if the model only names it; `keyed` is whether it hands over its
+    instance, for the keys of effects."""
 
     workflow: str
     named: NamedWork | None = None
     waits: bool = True
+    keyed: bool = False
 
 
 # -- waits -----------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.plan import notes
 from orgflow.backends.n8n.plan.actions import Call, HandOver, TakeBack
+from orgflow.backends.n8n.plan.effects import may_have_effect
 from orgflow.backends.n8n.plan.emission_rules import UnstatedCallData
 from orgflow.backends.n8n.plan.events import event_label
 from orgflow.backends.n8n.plan.graph import HelperKey, Port
@@ -24,7 +25,9 @@ def plan_call(caller: SubProcess | CallActivity, called: WorkflowScope, plan: Sc
     if isinstance(caller, CallActivity) and not states_data(caller):
         _report_unstated(caller, plan)
     lines = notes.note_call(caller, called.title)
-    _plan_calling(caller, Call(called.workflow_id), lines, plan)
+    keyed = may_have_effect(called.body, plan.scope.model, plan.ctx)
+    plan.has_effects |= keyed
+    _plan_calling(caller, Call(called.workflow_id, keyed=keyed), lines, plan)
 
 
 def plan_delivery(sender: Task | Event, plan: ScopePlan) -> bool:

@@ -13,6 +13,7 @@ from orgflow.backends.n8n.plan.actions import (
     WaitForCall,
 )
 from orgflow.backends.n8n.plan.address_names import take_address
+from orgflow.backends.n8n.plan.effects import has_effect
 from orgflow.backends.n8n.plan.graph import HelperKey, Port
 from orgflow.backends.n8n.plan.named_calls import call_named_work
 from orgflow.backends.n8n.plan.outside import describe_needs
@@ -52,6 +53,7 @@ def _choose_action(
     task: Task, work: Work | None, decisions: list[Decision], plan: ScopePlan
 ) -> Action:
     if work is not None and work.act is not None and task.binding is not None:
+        plan.has_effects |= has_effect(work.act)
         sender = str(plan.ctx.options.get(SENDER, ""))
         return Send(work.act, task.binding, sender, concluded=bool(work.after))
     if task.id in plan.received:

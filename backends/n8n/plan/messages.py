@@ -33,6 +33,7 @@ def plan_message(element: Task | Event, plan: ScopePlan) -> bool:
     base = str(plan.ctx.options.get(MESSAGES, PLACEHOLDER))
     send, work = _plan_request(element, plan.scope.model, plan.ctx, base)
     plan.work[element.id] = work
+    plan.has_effects = True
     label = event_label(element) if isinstance(element, Event) else element.name
     name = f"{label or element.id} inputs"
     before = add_preparation(

@@ -67,6 +67,7 @@ class ScopePlan:
         groups: which sub-processes became part of it.
         addresses: the texts for URLs that are taken.
         defaults: what was planned in place of gaps.
+        has_effects: whether it changes something outside of n8n, or calls a workflow that does.
     """
 
     scope: WorkflowScope
@@ -89,6 +90,7 @@ class ScopePlan:
     groups: tuple[Group, ...] = ()
     addresses: set[str] = field(default_factory=set)
     defaults: Defaults = field(default_factory=Defaults)
+    has_effects: bool = False
 
     @property
     def process(self) -> Process:

@@ -66,6 +66,9 @@ class DeploymentMarker(NamedTuple):
         kept: whether a person's edits were merged into the deployed workflow.
         plain: whether the deployed workflow is exactly the compiled one, without edits.
         project: the project that contains `origin` (`project_of`); empty if it is unknown.
+        repository: digests that identify its git repository (`Repository.noted_digests`); empty
+            without one.
+        commit: the commit whose model was deployed; empty if no commit has its file.
     """
 
     identity: str
@@ -79,6 +82,8 @@ class DeploymentMarker(NamedTuple):
     kept: bool = False
     plain: bool = False
     project: str = ""
+    repository: tuple[str, ...] = ()
+    commit: str = ""
 
     @property
     def noted(self) -> Json:
@@ -87,7 +92,8 @@ class DeploymentMarker(NamedTuple):
         more = {
             "from": self.origin, "at": self.server, "revision": self.revision,
             "model": self.model, "earlier": list(self.earlier), "kept": self.kept,
-            "plain": self.plain, "in": self.project,
+            "plain": self.plain, "in": self.project, "repository": list(self.repository),
+            "commit": self.commit,
         }  # fmt: skip
         return fields | {key: value for key, value in more.items() if value}
 
@@ -130,6 +136,13 @@ def marker_of(workflow: Mapping[str, Any]) -> DeploymentMarker | None:
     return note[1]
 
 
+def adoptable_marker(workflow: Mapping[str, Any]) -> DeploymentMarker | None:
+    """The marker in the note of a workflow that came from another server or a backup, or is a copy:
+    its note names another id. None without a note, and for a deployed workflow."""
+    note = _find_note(workflow)
+    return None if note is None or marker_of(workflow) is not None else note[1]
+
+
 def copied_from(workflow: Mapping[str, Any]) -> str | None:
     """The id on the server in the note of a copy, empty if the note has none; None for a workflow
     that is not a copy. Restoring a file through the API also creates a copy."""
@@ -140,7 +153,12 @@ def copied_from(workflow: Mapping[str, Any]) -> str | None:
 def is_edited(workflow: Mapping[str, Any]) -> bool:
     """Whether a workflow with a marker differs from the deployed one."""
     marker = marker_of(workflow)
-    return marker is not None and digest_of(workflow) != marker.digest
+    return marker is not None and differs_from(workflow, marker)
+
+
+def differs_from(workflow: Mapping[str, Any], marker: DeploymentMarker) -> bool:
+    """Whether a workflow differs from the one that a marker was written for."""
+    return digest_of(workflow) != marker.digest
 
 
 def with_marker(
@@ -274,7 +292,7 @@ def _read_marker(row: Mapping[str, Any]) -> DeploymentMarker | None:
     if not isinstance(identity, str) or not identity:
         return None
     digest = str(fields.get("digest", ""))
-    revision, earlier = fields.get("revision"), fields.get("earlier")
+    revision = fields.get("revision")
     return DeploymentMarker(
         identity,
         digest,
@@ -283,8 +301,14 @@ def _read_marker(row: Mapping[str, Any]) -> DeploymentMarker | None:
         str(fields.get("at", "")),
         revision if type(revision) is int else 0,
         str(fields.get("model", "")),
-        tuple(str(model_digest) for model_digest in earlier) if isinstance(earlier, list) else (),
+        _read_texts(fields.get("earlier")),
         fields.get("kept") is True,
         fields.get("plain") is True,
         str(fields.get("in", "")),
+        _read_texts(fields.get("repository")),
+        str(fields.get("commit", "")),
     )
+
+
+def _read_texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()

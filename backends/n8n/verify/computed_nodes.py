@@ -208,6 +208,8 @@ def _show_difference(parameter: str, first: Any, second: Any) -> tuple[str, str]
     if min(map(len, lines)) > 1:
         pairs = enumerate(itertools.zip_longest(*lines, fillvalue=""), 1)
         changed_lines = ((number, *pair) for number, pair in pairs if pair[0] != pair[1])
+        if first == second:  # the same text, which reads a node that the workflow does not have
+            return f"{parameter}: as compiled", f"{parameter}: reads a missing node"
         # Texts may also differ in the ends of their lines only.
         number, first, second = next(changed_lines, (0, first, second))
         place = f"{parameter}, line {number}" if number else parameter

@@ -11,7 +11,7 @@ programs have the same effect.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from orgflow.backends.n8n import node_types
@@ -39,6 +39,7 @@ class DataFlow:
     Args:
         carried: the compiler's additions to its own workflow for them.
         names: replaces references to nodes by their elements.
+        apart: triggers that start no run of the process.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class DataFlow:
         matching: Matching[NodeKey],
         workflow: WorkflowDocument,
         names: Names,
+        apart: Container[str] = (),
     ) -> None:
         self.ref, self.carried, self.matching, self.names = ref, carried, matching, names
         self.own = Names({n.name: key for key, n in ref.plan.workflow_graph.nodes.items()}, None)
@@ -61,7 +63,7 @@ class DataFlow:
                 self.ahead[wire.source].append(wire.target)
         pairs = matching.pairs
         self.setters = [pairs[key] for key in carried.steps if key in pairs]
-        self.setters += [name for name, step in self.steps.items() if step.starts]
+        self.setters += [n for n, step in self.steps.items() if step.starts and n not in apart]
         self.lost = self._lost()
 
     def difference(self) -> Difference | None:

@@ -192,7 +192,8 @@ def _report_result(
             result.difference.message,
             loc=place,
             trace=result.difference.steps,
-            help="compile the model again, or change the model to match the workflow",
+            help=result.difference.help
+            or "compile the model again, or change the model to match the workflow",
         )
     if result.verdict is Verdict.BOUNDED and not result.states:
         _report_unverifiable(f"{named} cannot be followed: {result.bound}", place, ctx)
@@ -223,11 +224,10 @@ def _report_result(
         )
     if not strict:
         for name in result.added:
-            ctx.emit(
-                verification_rules.AddedStep,
-                f"`{name}` has no counterpart in the model; it is assumed not to fail",
-                loc=place,
-            )
+            # A trigger that was added for testing has a reason of its own.
+            apart = (text for text in result.assumed if text.startswith(f"`{name}` "))
+            added = f"`{name}` has no counterpart in the model; it is assumed not to fail"
+            ctx.emit(verification_rules.AddedStep, next(apart, added), loc=place)
         for condition in result.conditions:
             ctx.emit(
                 verification_rules.ConditionalProof,

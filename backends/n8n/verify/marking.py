@@ -262,12 +262,12 @@ class Marking:
 
     def next(self, point: Point) -> list[str]:
         """Labels of the currently possible steps of the model."""
-        following = {
-            self.label(s.element): None
-            for s in self.game.enabled(point.state)
-            if s.element not in point.begun
-        }
-        return list(following)
+        return list(dict.fromkeys(map(self.label, self.expected(point))))
+
+    def expected(self, point: Point) -> list[str]:
+        """Elements of the currently possible steps of the model."""
+        steps = self.game.enabled(point.state)
+        return list(dict.fromkeys(s.element for s in steps if s.element not in point.begun))
 
     def label(self, element: str) -> str:
         """The name of an element."""

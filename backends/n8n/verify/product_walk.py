@@ -60,6 +60,7 @@ class Walk:
         states: number of explored points.
         delayed: work that is blocked while the workflow waits, in words.
         stopped: nodes of stubs at which runs stopped.
+        expected: elements that the model could do next at the difference.
     """
 
     machine: EngineModel
@@ -69,6 +70,7 @@ class Walk:
     states: int = 0
     delayed: dict[str, None] = field(default_factory=dict)
     stopped: dict[str, None] = field(default_factory=dict)
+    expected: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.flow = self.machine.flows[0]
@@ -94,6 +96,7 @@ class Walk:
                     onward.append(Onward(move.to, bool(move.steps)))
                     explorer.reach(move.to, move)
             except Differs as difference:
+                self.expected = tuple(self.marking.expected(point))
                 return difference_at(explorer.way(), point, difference, steps)
             except PilesUp:
                 # Items without bound: a difference where the same moves can be repeated while the

@@ -9,6 +9,7 @@ from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.plan.graph import NodeKey, start_key
+from orgflow.backends.n8n.verify.apart_triggers import find_apart_triggers
 from orgflow.backends.n8n.verify.choices import Names, find_readers
 from orgflow.backends.n8n.verify.computed_nodes import changed_computations
 from orgflow.backends.n8n.verify.data_flow import DataFlow
@@ -21,6 +22,7 @@ from orgflow.backends.n8n.verify.parameters import changed_parameters
 from orgflow.backends.n8n.verify.points import OPEN, Point, TooMuch
 from orgflow.backends.n8n.verify.product_walk import Walk
 from orgflow.backends.n8n.verify.reference import Reference, compile_reference
+from orgflow.backends.n8n.verify.removed_nodes import RemovedNodes
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import Game, Policy, State
@@ -72,14 +74,18 @@ def verify_process(
 
 
 def data_flow(
-    ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
+    ref: Reference,
+    matching: Matching[NodeKey],
+    workflow: WorkflowDocument,
+    apart: Mapping[str, str],
 ) -> DataFlow | None:
-    """How the workflow keeps process variables, if any are read."""
+    """How the workflow keeps process variables, if any are read; triggers that are `apart` set
+    none."""
     carried = ref.plan.carried
     if carried is None:
         return None
     names = Names(matching.key_of, set(workflow.steps))
-    return DataFlow(ref, carried, matching, workflow, names)
+    return DataFlow(ref, carried, matching, workflow, names, apart)
 
 
 class _Verifier:
@@ -95,13 +101,15 @@ class _Verifier:
         self.changed += changed_computations(ref, self.matching, workflow)
         self.changed += rewired_helpers(ref, self.matching, workflow)
         self.changed += changed_settings(ref, workflow)
-        self.data = data_flow(ref, self.matching, workflow)
+        self.apart = find_apart_triggers(self.matching, workflow)
+        self.data = data_flow(ref, self.matching, workflow, self.apart)
         self.conditions = list_conditions(ref, self.matching, workflow)
         if workflow.order != "v1":
             # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
             order = f"executionOrder {workflow.order or 'v0'}"
             self.changed.insert(0, Changed(SETTINGS, "", V1, order))
         self.walk: Walk | None = None
+        self.removed = RemovedNodes(ref, self.matching, workflow)
 
     def run(self) -> Verification:
         try:
@@ -142,11 +150,17 @@ class _Verifier:
     def _difference(self, game: Game) -> Difference | None:
         assert self.walk is not None
         hidden = self.data.difference() if self.data is not None else None
-        if hidden is not None:
-            return hidden
+        if hidden is not None and self.data is not None:
+            keepers = (
+                self.removed.explain_helper(key, hidden.message) for key in self.data.carried.after
+            )
+            return next((cause for cause in keepers if cause is not None), hidden)
         starts = self._starts(game)
         for start in game.starts(self.ref.process.id):
             if not any(s == start for _, s in starts):
+                known = self.removed.explain_start(start) if start is not None else None
+                if known is not None:
+                    return known
                 label = self.ref.labels.get(start or "", "the start")
                 return Difference(f"no node of the workflow corresponds to the start `{label}`")
         for trigger, start in starts:
@@ -159,7 +173,8 @@ class _Verifier:
             point = Point(world, state, tuple((g, OPEN) for g in given))
             difference = self.walk.run(point, (*steps, *quiet))
             if difference is not None:
-                return difference
+                expected = self.walk.expected
+                return self.removed.explain_difference(difference, expected, self.walk.roles)
         return None
 
     def _labels(self, elements: Iterable[str]) -> str:
@@ -198,17 +213,17 @@ class _Verifier:
 
     def _starts(self, game: Game) -> list[tuple[str, str | None]]:
         """Triggers and the start each is, in the order of the file; one that was added is the start
-        whose trigger leads to the same nodes."""
+        whose trigger leads to the same nodes, unless it starts no run of the process."""
         options = game.starts(self.ref.process.id)
         keys = {(s or start_key(self.ref.process)): s for s in options}
         starts: list[tuple[str, str | None]] = []
         for name, step in self.steps.items():
             key = self.matching.key_of.get(name, "")
-            if step.starts and key in keys:
+            if step.starts and key in keys and name not in self.apart:
                 starts.append((name, keys[key]))
         leads = {tuple(sorted(self._targets(name))): start for name, start in starts}
         for name, step in self.steps.items():
-            if step.starts and name in self.matching.added:
+            if step.starts and name in self.matching.added and name not in self.apart:
                 start = leads.get(tuple(sorted(self._targets(name))), options[0])
                 starts.append((name, start))
         return starts
@@ -268,6 +283,7 @@ class _Verifier:
             if workflow_graph.nodes[k].represents
         ]
         open_steps = [n for n in self.matching.added if not self.steps[n].trigger]
+        added = [n for n in self.steps if n in self.matching.added or n in self.apart]
         filled = [
             n
             for n, k in key_of.items()
@@ -283,7 +299,7 @@ class _Verifier:
             bound=bound,
             difference=difference,
             changed=tuple(self.changed),
-            added=self.matching.added,
+            added=tuple(added),
             missing=tuple(dict.fromkeys(missing)),
             matched=tuple(
                 Matched(n, workflow_graph.nodes[k].element, how[n]) for n, k in key_of.items()
@@ -292,6 +308,7 @@ class _Verifier:
             assumed=(
                 *self._contradicted(),
                 *self._stopping(),
+                *(f"`{name}` {reason}" for name, reason in self.apart.items()),
                 *((f"{_ASSUMED_STEPS}: {_list_names([*open_steps, *filled])}",) if unsure else ()),
             ),
             conditions=self.conditions,

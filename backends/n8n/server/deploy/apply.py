@@ -24,6 +24,7 @@ from orgflow.backends.n8n.server.client.workflows import (
 from orgflow.backends.n8n.server.deploy import deployment_rules, origin_rules
 from orgflow.backends.n8n.server.deploy.credentials import CredentialStore
 from orgflow.backends.n8n.server.deploy.deployment_plan import Step, is_as_compiled
+from orgflow.backends.n8n.server.deploy.process_similarity import Origin
 from orgflow.backends.n8n.server.deployment_marker import (
     DeploymentMarker,
     digest_of,
@@ -181,7 +182,7 @@ class DeployTransaction:
         self.keys.put(body, step.wanted.identity, old)
         if self.credentials is not None:
             self.credentials.choose(body)
-        before = marker_of(old) if old is not None else None
+        before = step.adopted or (marker_of(old) if old is not None else None)
         place = step.wanted.origin.place or (before.origin if before is not None else "")
         like = _next_marker(step, own or "", before)
         return with_marker(body, step.wanted.identity, origin=place, like=like)
@@ -365,6 +366,8 @@ def _next_marker(step: Step, own: str, before: DeploymentMarker | None) -> Deplo
     marker = DeploymentMarker(
         wanted.identity, "", "", server=own, revision=1, model=model, kept=wanted.kept,
         plain=is_as_compiled(step.asked.workflow), project=wanted.origin.project,
+        repository=_noted_repository(wanted.origin),
+        commit=wanted.origin.repository.commit_of(wanted.origin.place),
     )  # fmt: skip
     if before is None:
         return marker
@@ -375,7 +378,13 @@ def _next_marker(step: Step, own: str, before: DeploymentMarker | None) -> Deplo
         revision=before.revision + (0 if own and not before.server else 1),
         earlier=past[-_MOST_EARLIER:],
         project=marker.project or before.project,
+        repository=marker.repository or before.repository,
     )
+
+
+def _noted_repository(origin: Origin) -> tuple[str, ...]:
+    noted = origin.repository.noted_digests
+    return noted if any(noted) else ()
 
 
 def _age_key(row: Mapping[str, Any]) -> tuple[str, str]:

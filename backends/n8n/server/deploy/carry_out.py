@@ -35,6 +35,7 @@ from orgflow.backends.n8n.server.deploy.succession import (
     find_uncalled,
 )
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
+from orgflow.backends.n8n.server.deployment_marker import adoptable_marker
 
 from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.services import (
@@ -143,6 +144,10 @@ class DeployRun:
             beside=self._claimed,
         )
         identities = {id: identity for identity, id in self._known.items()}
+        # What came from another server calls what it called there.
+        markers = (adoptable_marker(row) for row in self.seen)
+        noted = {noted.server: noted.identity for noted in markers if noted is not None}
+        identities = {**noted, **identities}
         for step in (step for group in groups for step in group.steps):
             merge_step(step, identities, self.client.version, take_over=self.take_over)
         return groups

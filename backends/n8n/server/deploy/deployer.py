@@ -23,6 +23,7 @@ from orgflow.backends.n8n.server.deploy.deployment_report import (
     report_step,
     report_uncalled,
 )
+from orgflow.backends.n8n.server.deploy.git_history import is_another_repository, read_repository
 from orgflow.backends.n8n.server.deploy.preview import preview_step
 from orgflow.backends.n8n.server.deploy.process_similarity import NOWHERE, origin_of
 from orgflow.backends.n8n.server.deploy.succession import find_orphans
@@ -73,8 +74,10 @@ class N8nDeploySession(DeploySession):
         """See `DeploySession`."""
         rows = read_workflows(source, ctx)
         bases = _read_bases(path)
+        # The place of a compiled file says nothing of its model, but its repository does.
+        origin = origin_of(path)._replace(place="", project="")
         workflows = [
-            Wanted(rename_workflow(row, name), path, named=name is not None, bases=bases)
+            Wanted(rename_workflow(row, name), path, origin, named=name is not None, bases=bases)
             for row in rows
         ]
         return self._report_fit(workflows, ctx)
@@ -114,6 +117,7 @@ class N8nDeploySession(DeploySession):
             options.keys,
         )
         mine = [item for item in wanted if isinstance(item, Wanted)]
+        read_repository.cache_clear()  # commits follow while a command keeps its session
         return N8nDeployPlan(self._server, run, run.plan(mine), options.folders)
 
     def remove(
@@ -128,7 +132,13 @@ class N8nDeploySession(DeploySession):
                 by_identity.setdefault(marker.identity, []).append(row)
         mine = [item for item in wanted if isinstance(item, Wanted)]
         asked = [row for item in mine for row in by_identity.get(item.identity, ())]
-        return self._remove_rows(asked, rows, edited=edited, dry_run=dry_run)
+        others = [
+            str(row["id"])
+            for item in mine
+            for row in by_identity.get(item.identity, ())
+            if _is_of_another_repository(row, item)
+        ]
+        return self._remove_rows(asked, rows, others, edited=edited, dry_run=dry_run)
 
     def remove_deleted(
         self, folders: Sequence[str], *, edited: bool, dry_run: bool
@@ -142,13 +152,14 @@ class N8nDeploySession(DeploySession):
         self,
         asked: Sequence[dict[str, Any]],
         rows: Sequence[dict[str, Any]],
+        others: Sequence[str] = (),
         *,
         edited: bool,
         dry_run: bool,
     ) -> Iterator[Removed]:
-        kept: dict[str, str] = {}
+        kept = dict.fromkeys(others, "it was deployed from another git repository")
         for row in asked:
-            if is_edited(row) and not edited:
+            if str(row["id"]) not in kept and is_edited(row) and not edited:
                 kept[str(row["id"])] = "somebody edited it: --take-over removes it nevertheless"
         going = {str(row["id"]) for row in asked} - kept.keys()
         calls = {str(row["id"]): {id for id, _ in called_workflows(row)} for row in rows}
@@ -168,6 +179,12 @@ class N8nDeploySession(DeploySession):
                 if str(other["id"]) not in going and id in calls[str(other["id"])]
             )  # fmt: skip
             yield Removed(name, id, f"still called by {', '.join(callers)}")
+
+
+def _is_of_another_repository(row: Mapping[str, Any], wanted: Wanted) -> bool:
+    marker = marker_of(row)
+    mine = wanted.origin.repository.noted_digests
+    return marker is not None and is_another_repository(mine, marker.repository)
 
 
 def _read_bases(path: str) -> Callable[[str], str | None]:
@@ -258,7 +275,7 @@ class N8nDeployPlan(DeployPlan):
         )
 
     def report(self, ctx: PassContext) -> None:
-        """OF607 to OF622, N8N010 to N8N015."""
+        """OF607 to OF622, N8N010 to N8N016."""
         report_results(self._done_results, ctx)
         self._report_calls([result.group for result in self._done_results if result.ok], ctx)
         report_orphans(self._run.orphans(self._groups, self._folders), ctx)

@@ -17,6 +17,7 @@ from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.merge_outcome import Merged
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 from orgflow.backends.n8n.plan.scopes import MOST_NAME
+from orgflow.backends.n8n.server.deploy.git_history import contains_commit, is_another_repository
 from orgflow.backends.n8n.server.deploy.process_similarity import (
     NOWHERE,
     Origin,
@@ -29,7 +30,9 @@ from orgflow.backends.n8n.server.deploy.succession import find_predecessor, is_f
 from orgflow.backends.n8n.server.deployment_marker import (
     RUN_MARK,
     DeploymentMarker,
+    adoptable_marker,
     copied_from,
+    differs_from,
     digest_of,
     identity_of,
     is_edited,
@@ -90,13 +93,17 @@ class Problem(NamedTuple):
     Attributes:
         kind: `edited`, `foreign` (not created by a deployment), `copy` (of a deployed one),
             `ambiguous`, `circle`, `twice`, `missing`, `another` (from another process),
-            `other-file` (from another file that still exists), `renamed` (the same process under
+            `other-file` (from another file that still exists), `other-repository` (from a file in
+            another git repository), `renamed` (the same process under
             another name), `conflict` (with a person's edits), `unverified` (merged, it would not
             behave like the model), `older` (a model that was deployed before and replaced since).
+        detail: of the kind.
+        newer: for `older`, whether the checkout is known to lack the replacing commit.
     """
 
     kind: str
     detail: str = ""
+    newer: bool = False
 
 
 @dataclass
@@ -112,6 +119,9 @@ class Step:
             exists.
         spare: ids of unpublished twins of `existing`, which a killed deployment left behind.
         merged: the result of merging a person's edits.
+        adopted: the note of `existing`, if it came from another server or a backup.
+        reverted: the commit that the model goes back behind, if the checkout contains it.
+        claimed: whether `existing` belonged to another repository, and is taken over.
     """
 
     wanted: Wanted
@@ -121,10 +131,20 @@ class Step:
     moved_from: str = ""
     replaces: str = ""
     merged: Merged | None = None
+    adopted: DeploymentMarker | None = None
+    reverted: str = ""
+    claimed: bool = False
 
     def __post_init__(self) -> None:
         self.asked = self.wanted
         """The wanted workflow before anything was merged into it."""
+
+    @property
+    def marker(self) -> DeploymentMarker | None:
+        """The marker of the existing workflow; None if it has no own note."""
+        if self.adopted is not None or self.existing is None:
+            return self.adopted
+        return marker_of(self.existing)
 
 
 @dataclass
@@ -148,6 +168,7 @@ class Inventory:
         self.by_identity: dict[str, list[Json]] = {}
         self._by_name: dict[str, list[Json]] = {}
         self._by_node: dict[str, list[Json]] = {}
+        self._by_noted: dict[str, list[Json]] = {}
         for row in rows:
             if row.get("isArchived"):
                 continue
@@ -156,6 +177,9 @@ class Inventory:
             if marker is not None:
                 self.by_identity.setdefault(marker.identity, []).append(row)
                 continue
+            noted = adoptable_marker(row)
+            if noted is not None:
+                self._by_noted.setdefault(noted.identity, []).append(row)
             self._by_name.setdefault(str(row.get("name")), []).append(row)
             for node in node_ids(row):
                 self._by_node.setdefault(node, []).append(row)
@@ -168,6 +192,9 @@ class Inventory:
         mine = self.by_identity.get(wanted.identity, [])
         if mine:
             return self._compare_step(_choose_among(wanted, mine, take_over), take_over)
+        adopted = self._adopt(wanted, take_over)
+        if adopted is not None:
+            return adopted
         ours = self._without_note(wanted)
         alike = ours or self._by_name.get(wanted.name[:MOST_NAME], [])
         if not alike:
@@ -178,12 +205,35 @@ class Inventory:
             return Step(wanted, None, (Problem("ambiguous", _list_ids(alike)),))
         return Step(wanted, alike[0])
 
+    def _adopt(self, wanted: Wanted, take_over: bool) -> Step | None:
+        """The step with the workflow that came from another server or a backup: its note is that of
+        this workflow but for the id on the server, and it still has the name. A copy that somebody
+        made beside the deployed workflow is none, since that is found first."""
+        rows = [
+            row
+            for row in self._by_noted.get(wanted.identity, ())
+            if row.get("name") == wanted.name[:MOST_NAME]
+        ]
+        noted = adoptable_marker(rows[0]) if len(rows) == 1 else None
+        # A note without an id is of a deployment that was killed.
+        if noted is None or not noted.server:
+            return None
+        edited = differs_from(rows[0], noted) and not take_over
+        problems = (Problem("edited", str(rows[0]["id"])),) if edited else ()
+        return self._compare_step(Step(wanted, rows[0], problems, adopted=noted), take_over)
+
     def _compare_step(self, step: Step, take_over: bool) -> Step:
         """The step, with what stands against it where the workflow of this identity is made from
         another process or another file: the ids of models are often a tool's defaults."""
-        now, wanted = step.existing, step.wanted
-        marker = marker_of(now) if now is not None else None
+        now, wanted, marker = step.existing, step.wanted, step.marker
         if now is None or marker is None:
+            return step
+        if is_another_repository(wanted.origin.repository.noted_digests, marker.repository):
+            step.claimed = take_over
+            if not take_over:
+                # Its edits and its model are no matter of this repository.
+                detail = f"{now['id']} {marker.origin}".strip()
+                step.problems = (Problem("other-repository", detail),)
             return step
         if marker.sent == digest_of(to_api(wanted.workflow, self._version)):
             return step
@@ -252,6 +302,8 @@ def _not_ours(row: Json, by_nodes: bool) -> Problem:
 
 
 def _is_renamed(marker: DeploymentMarker, old: Steps, wanted: Wanted, new: Steps) -> bool:
+    if is_another_repository(wanted.origin.repository.noted_digests, marker.repository):
+        return False
     same_file = bool(marker.origin) and marker.origin == wanted.origin.place
     if not is_renamed(old, new, same_file):
         return False
@@ -358,12 +410,19 @@ def _finds_process(step: Step, inventory: Inventory) -> bool:
 
 
 def _check_older(step: Step) -> None:
-    """A problem where the model was deployed before and another one has replaced it since: most
-    likely it comes from a clone that is not up to date."""
-    marker = marker_of(step.existing) if step.existing is not None else None
-    model = step.wanted.model
-    if marker is not None and model and model != marker.model and model in marker.earlier:
-        step.problems = (Problem("older", str(marker.revision)),)
+    """A problem where the model was deployed before and another one has replaced it since, unless
+    the checkout contains the commit of that one: it is out of date, or unknown."""
+    marker, model = step.marker, step.wanted.model
+    if marker is None or not model or model == marker.model or model not in marker.earlier:
+        return
+    # Whoever has the replacing commit goes back behind it on purpose, as `git revert` does.
+    origin = step.wanted.origin
+    known = bool(marker.commit) and origin != NOWHERE
+    contained = contains_commit(origin.root, marker.commit) if known else None
+    if contained:
+        step.reverted = marker.commit
+    else:
+        step.problems = (Problem("older", str(marker.revision), contained is False),)
 
 
 def _same_partner(steps: list[Step]) -> None:

@@ -16,6 +16,9 @@ from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
 
+_SHORT = 10
+"""Number of shown digits of a commit."""
+
 _ITS_OWN = "the process in one of them an `id` or its own name"
 
 
@@ -43,6 +46,20 @@ def report_step(step: Step, ctx: PassContext) -> None:
         ctx.emit(
             origin_rules.ReplacedWorkflow,
             f"`{step.wanted.name}` replaces `{step.replaces}`, which had the same callers",
+        )
+    if step.adopted is not None and not step.problems:
+        id = step.existing["id"] if step.existing is not None else ""
+        ctx.emit(
+            origin_rules.AdoptedWorkflow,
+            f"`{step.wanted.name}` (id {id}) was deployed elsewhere (there with the id "
+            f"{step.adopted.server}) and copied to this server: it is updated from now on",
+        )
+    if step.reverted and not step.problems:
+        ctx.emit(
+            origin_rules.OlderModel,
+            f"`{step.wanted.name}` goes back to an earlier model: the checkout contains the commit "
+            f"{step.reverted[:_SHORT]} of the replaced one",
+            severity=Severity.INFO,
         )
     if step.moved_from and not step.problems:
         ctx.emit(
@@ -119,10 +136,15 @@ def _report_problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
                 help="revert the change in n8n, or make it in the model",
             )
         case "older":
+            cause = (
+                "this checkout does not contain the commit of the newer model"
+                if problem.newer
+                else "either this checkout is out of date, or the change was reverted"
+            )
             ctx.emit(
                 origin_rules.OlderModel,
                 f"the model of {name} was deployed earlier and has since been replaced (revision "
-                f"{problem.detail})",
+                f"{problem.detail}): {cause}",
                 help="update your checkout; --rollback deploys it anyway",
             )
         case "foreign":
@@ -175,6 +197,16 @@ def _report_problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
                 f"the workflow {name} on the server (id {row}) was compiled from {place}, which "
                 f"still exists: {wanted.source} would overwrite it",
                 help=f"give {_ITS_OWN}, or deploy it with --as NAME; --take-over overwrites",
+            )
+        case "other-repository":
+            row, _, place = problem.detail.partition(" ")
+            origin = f" ({place})" if place else ""
+            ctx.emit(
+                origin_rules.AnotherProcess,
+                f"the workflow {name} on the server (id {row}) was deployed from another git "
+                f"repository{origin}: {wanted.source} would update it",
+                help=f"give {_ITS_OWN}, or deploy it with --as NAME; if the repository was moved, "
+                "--take-over keeps the edits that can be merged",
             )
         case "renamed":
             ctx.emit(

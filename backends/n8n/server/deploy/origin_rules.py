@@ -1,4 +1,4 @@
-"""Rules about the source of a workflow on a server: OF620 to OF622, and N8N010 to N8N015."""
+"""Rules about the source of a workflow on a server: OF620 to OF622, and N8N010 to N8N016."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ class AnotherProcess(Rule):
     What it finds
         A workflow on the server that has the identity of the one to deploy (the same file name,
         process id and name) but was compiled from another process: the two share hardly any step,
-        or the workflow was compiled from another file that still exists.
+        the workflow was compiled from another file that still exists, or it was deployed from
+        another git repository. Repositories are the same if they were cloned from the same address;
+        without an address, if they have the same first commits.
     Why it is wrong
         Deploying would overwrite the other process. Modelling tools name every process `Process_1`,
         so ids often do not distinguish two models in files of the same name.
@@ -21,7 +23,8 @@ class AnotherProcess(Rule):
         being deployed.
     Instead
         Change the id or the name of the process, or name this deployment with `--as NAME`. If it is
-        the same process after all, use `--take-over`.
+        the same process after all, use `--take-over`. After the move of a repository to another
+        address, this keeps manual changes that can be merged.
     """
 
     code = "OF620"
@@ -77,9 +80,10 @@ class OlderModel(Rule):
     """
     What it finds
         A model that was deployed to this workflow earlier and has since been replaced by another
-        model.
+        model. It is an info if the checkout contains the commit of the other model, as after `git
+        revert`: the model is deployed.
     Why it is wrong
-        Most likely the checkout is out of date: deploying would overwrite the newer model.
+        The checkout may be out of date: deploying would overwrite the newer model.
     Example
         A colleague deployed a change an hour ago, and the local checkout lacks it.
     Instead
@@ -202,6 +206,27 @@ class DeletedModel(Rule):
     target = "n8n"
 
 
+class AdoptedWorkflow(Rule):
+    """
+    What it finds
+        A workflow that was deployed to another server and copied to this one, or restored from a
+        backup: its note names another id, and no workflow with that id is on this server.
+    Why it is wrong
+        No action is needed: the workflow is updated, and manual changes are merged. A workflow that
+        somebody duplicated in the editor beside the deployed one is not adopted.
+    Example
+        `Order` was exported from the test server and imported into the production server.
+    Instead
+        No action is needed. If it should stay separate, give it another name in n8n.
+    """
+
+    code = "N8N016"
+    name = "adopted-workflow"
+    severity = Severity.INFO
+    category = Category.DEPLOY
+    target = "n8n"
+
+
 ORIGIN_RULES: tuple[type[Rule], ...] = (
     AnotherProcess,
     RenamedProcess,
@@ -213,4 +238,5 @@ ORIGIN_RULES: tuple[type[Rule], ...] = (
     ReplacedWorkflow,
     LostCallee,
     DeletedModel,
+    AdoptedWorkflow,
 )

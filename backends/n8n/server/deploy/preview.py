@@ -22,6 +22,7 @@ _WITHOUT_NOTE = (
     "  it has no note of a deployment: the note was deleted, or the workflow was created "
     "differently\n"
 )
+_ADOPTED = "  it was deployed elsewhere and copied to this server\n"
 _COPY = "  it is a copy of a deployed workflow: its note belongs to another one\n"
 
 
@@ -35,12 +36,21 @@ def preview_step(deployer: DeployRun, step: Step, width: int) -> str:
     now = without_marker(to_api(step.existing, deployer.client.version))
     new = without_marker(deployer.transaction().body(step, str(step.existing["id"]), step.existing))
     where = f"{name} (id {step.existing['id']})"
-    marker = marker_of(step.existing)
-    same = marker is not None and marker.sent == digest_of(new) and not is_edited(step.existing)
+    marker = step.marker
+    same = (
+        marker is not None
+        and step.adopted is None
+        and marker.sent == digest_of(new)
+        and not is_edited(step.existing)
+    )
     verb = "leave" if step.problems else "update"
-    if same or (marker is not None and digest_of(now) == digest_of(new)):
+    if any(problem.kind == "other-repository" for problem in step.problems):
+        return f"leave      {where}\n"
+    if same or (marker is not None and step.adopted is None and digest_of(now) == digest_of(new)):
         return f"unchanged  {where}\n"
     missing = _WITHOUT_NOTE if copied_from(step.existing) is None else _COPY
+    if step.adopted is not None:
+        missing = _ADOPTED
     if digest_of(now) == digest_of(new):
         return f"{verb:<9}  {where}\n{missing}"
     if step.merged is not None:
@@ -55,4 +65,6 @@ def preview_step(deployer: DeployRun, step: Step, width: int) -> str:
             f"{line}\n" for line in merging_text(Merging((), (part_merged,))).splitlines()[1:]
         )
         lines = "" if step.merged.conflicts else lines
-    return f"{verb:<9}  {where}\n{missing if marker is None else ''}{merged}{lines}"
+    return (
+        f"{verb:<9}  {where}\n{missing if marker_of(step.existing) is None else ''}{merged}{lines}"
+    )

@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -18,6 +17,11 @@ from typing import Any, Final
 
 from orgflow.backends.n8n.format.identity import folded_name
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.server.deploy.git_history import (
+    Repository,
+    read_repository,
+    remote_address,
+)
 
 from orgflow_ir.model.records import NamedTuple
 
@@ -118,11 +122,13 @@ class Origin(NamedTuple):
         root: the folder that contains `place`; specific to this machine and never sent anywhere.
         place: path relative to it, with `/`; empty if it is unknown.
         project: see `project_of`; empty if it is unknown.
+        repository: the git repository in `root`.
     """
 
     root: Path
     place: str
     project: str = ""
+    repository: Repository = Repository()
 
     def is_there(self, place: str) -> bool:
         """Whether another place, from a note on a server, is also a local file."""
@@ -149,11 +155,8 @@ def origin_of(file: str) -> Origin:
     if root is None:
         root = folders[1] if len(folders) > 1 else folders[0]
     place = path.relative_to(root).as_posix()
-    return Origin(root, place.encode("utf-8", "replace").decode(), project_of(root))
-
-
-_REMOTE = re.compile(r'^\s*\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
-_SCHEME = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?")
+    shown = place.encode("utf-8", "replace").decode()
+    return Origin(root, shown, project_of(root), read_repository(root))
 
 
 @lru_cache(maxsize=64)
@@ -161,23 +164,9 @@ def project_of(root: Path) -> str:
     """A digest that distinguishes the places in one root from those in another: of the address from
     which a git repository was cloned, which is the same on other machines; otherwise of the path of
     the root. Two projects of a server may have files of one place, such as `models/order.bpmn`."""
-    project = ""
-    with suppress(OSError, UnicodeDecodeError):
-        match = _REMOTE.search((_git_folder(root / ".git") / "config").read_text("utf-8"))
-        if match is not None:
-            address = _SCHEME.sub("", match[1]).replace(":", "/").lower()
-            project = f"git {address.removesuffix('/').removesuffix('.git')}"
-    project = project or f"path {root}"
+    address = remote_address(root)
+    project = f"git {address}" if address else f"path {root}"
     return hashlib.sha256(project.encode("utf-8", "surrogateescape")).hexdigest()[:_LENGTH]
-
-
-def _git_folder(git: Path) -> Path:
-    """The folder with the configuration of a repository, of which a work tree may name its own.
-    Raises `OSError`."""
-    if not git.is_file():
-        return git
-    own = git.parent / git.read_text("utf-8").partition("gitdir:")[2].strip()
-    return own / (own / "commondir").read_text("utf-8").strip()
 
 
 def deleted_in(folder: str, place: str, project: str) -> bool:

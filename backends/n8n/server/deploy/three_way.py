@@ -16,7 +16,7 @@ from orgflow.backends.n8n.server.address_keys import without_keys
 from orgflow.backends.n8n.server.deploy.deployment_plan import Problem, Step, is_as_compiled
 from orgflow.backends.n8n.server.deployment_marker import (
     DeploymentMarker,
-    marker_of,
+    differs_from,
     without_marker,
 )
 
@@ -38,11 +38,10 @@ def merge_step(
         version: the version of the server.
         take_over: whether to overwrite; a workflow under another name is merged nevertheless.
     """
-    row, wanted = step.existing, step.wanted
-    marker = marker_of(row) if row is not None else None
+    row, wanted, marker = step.existing, step.wanted, step.marker
     if row is None or marker is None or not _is_mergeable(step, marker, take_over=take_over):
         return
-    edited = bool(step.problems) or marker.kept
+    edited = bool(step.problems) or marker.kept or differs_from(row, marker)
     if wanted.verify is None and not (marker.plain and is_as_compiled(wanted.workflow)):
         step.problems = (Problem("edited", str(row["id"])),)
         return
@@ -61,7 +60,7 @@ def _is_mergeable(step: Step, marker: DeploymentMarker, *, take_over: bool) -> b
     file is merged only into a workflow that somebody edited."""
     if {problem.kind for problem in step.problems} - {"edited"}:
         return False
-    if take_over and marker.identity == step.wanted.identity:
+    if take_over and marker.identity == step.wanted.identity and not step.claimed:
         return False
     return step.wanted.verify is not None or bool(step.problems) or marker.kept
 

@@ -34,7 +34,10 @@ class N8nExecutions(ExecutionReader):
         self, model: Model, emitted: Emitted, *, workflow: Execution | None = None
     ) -> Observer:
         """See `ExecutionReader`."""
-        return Observer(compile_references(model, PassContext(), emitted), workflow)
+        references = compile_references(model, PassContext(), emitted)
+        reports = frozenset(_list_reports(emitted))
+        own = {process: ref for process, ref in references.items() if process not in reports}
+        return Observer(own, workflow, reports)
 
     def saved(self, source: SourceFile, query: ExecutionQuery) -> Sequence[Execution]:
         """See `ExecutionReader`: one answer of the API, a page of them, a list, or one per line."""
@@ -56,9 +59,11 @@ class N8nExecutionStore(ExecutionStore):
     def workflows(self, emitted: Emitted, named: str | None) -> Sequence[StoredWorkflow]:
         """See `ExecutionStore`: by the note of the deployment, otherwise by the map of the
         nodes."""
+        reports = frozenset(_list_reports(emitted))
         compiled = [
             (process, process_compiled.root.workflow)
             for process, process_compiled in emitted.compiled.items()
+            if named is not None or process not in reports
         ]
         rows = fetch.find_deployed(self._server.client, compiled, named)
         return [StoredWorkflow(str(row["id"]), str(row.get("name"))) for row in rows]
@@ -66,3 +71,10 @@ class N8nExecutionStore(ExecutionStore):
     def executions(self, workflow: StoredWorkflow, query: ExecutionQuery) -> Iterator[Execution]:
         """See `ExecutionStore`."""
         return fetch.pull_executions(self._server.client, workflow.id, query)
+
+
+def _list_reports(emitted: Emitted) -> Iterator[str]:
+    """Processes of workflows that report failures: their executions are no runs of the model."""
+    for process, compiled in emitted.compiled.items():
+        if compiled.root.plan.scope.on_error:
+            yield process

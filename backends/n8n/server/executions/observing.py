@@ -44,10 +44,12 @@ class Observer(ExecutionObserver):
     Args:
         references: the compiled form of each process (`verify.reference.compile_references`).
         workflow: the workflow of an execution that does not contain it.
+        reports: processes of workflows that report failures, which are no runs of the model.
     """
 
     references: Mapping[str, Reference]
     workflow: Json | None = None
+    reports: frozenset[str] = frozenset()
     ties: dict[str, Tie | None] = field(default_factory=dict)
 
     def observe(self, execution: Json) -> tuple[Observed, Tie]:
@@ -56,6 +58,11 @@ class Observer(ExecutionObserver):
         workflow = execution.get("workflowData") or self.workflow
         if not isinstance(workflow, Mapping) or not isinstance(workflow.get("nodes"), list):
             raise UnreadableExecution(f"execution {identity} does not state its workflow")
+        if WorkflowDocument(workflow).map.process in self.reports:
+            raise UnreadableExecution(
+                f"execution {identity} of `{workflow.get('name')}` reports a failure: it is no run "
+                "of the process"
+            )
         tie = self.tie(workflow)
         if tie is None:
             name = workflow.get("name")

@@ -135,6 +135,8 @@ def test_an_older_clone(server: StandIn, deploy: Deploy, tmp_path: Path) -> None
     mine, theirs = tmp_path / "mine/order.bpmn", tmp_path / "theirs/order.bpmn"
     for folder in (mine, theirs):
         (folder.parent / ".git").mkdir(parents=True)
+        config = '[remote "origin"]\n\turl = https://git.example/order.git\n'
+        (folder.parent / ".git/config").write_text(config, encoding="utf-8")
     deploy(model(mine, "check", "ship"))
     deploy(model(theirs, "check", "ship", "bill"))
     before = copy.deepcopy(server.workflows)

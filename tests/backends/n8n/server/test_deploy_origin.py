@@ -14,7 +14,6 @@ from cli_cases import Ran
 from deploy_origins import INVOICE, ORDER, ORIGINS, did, model, refused
 from n8n_stand_in import KEY, StandIn
 from orgflow.backends.n8n.server.deploy.process_similarity import (
-    Origin,
     origin_of,
     project_of,
     steps_of,
@@ -74,20 +73,38 @@ def test_compiled_files(server: StandIn, deploy: Callable[..., Ran], tmp_path: P
     assert sorted(row["name"] for row in server.workflows.values()) == ["Invoice", "order"]
 
 
-def test_a_restored_copy_is_called_one(
+def test_a_restored_workflow_is_adopted(
     server: StandIn, deploy: Callable[..., Ran], tmp_path: Path
 ) -> None:
-    """A workflow that was deleted and restored by the API has another id: nobody edited it, and it
-    has a note."""
+    """A workflow that was deleted and restored by the API has another id, but its name and note."""
     file = model(tmp_path / "a/order.bpmn", ORDER)
     deploy(file)
     ((old, row),) = server.workflows.items()
     del server.workflows[old]
     server.workflows["restored"] = {**row, "id": "restored", "active": False}
+    shown = deploy(file, "--dry-run")
+    assert shown.out.startswith("update")
+    assert "copied to this server" in shown.out
+    ran = deploy(file)
+    assert did(ran) == ["updated"], ran.err
+    assert "N8N016" in ran.err
+    assert did(deploy(file)) == ["unchanged"]
+    assert [*server.workflows] == ["restored"]
+
+
+def test_a_copy_with_another_name_is_called_one(
+    server: StandIn, deploy: Callable[..., Ran], tmp_path: Path
+) -> None:
+    """A copy that somebody made in the editor is not updated when the original is gone."""
+    file = model(tmp_path / "a/order.bpmn", ORDER)
+    deploy(file)
+    ((old, row),) = server.workflows.items()
+    del server.workflows[old]
+    server.workflows["copy"] = {**row, "id": "copy", "active": False, "name": "order copy"}
     ran = deploy(file)
     refused(ran, "OF608")
     said = " ".join(ran.err.split())
-    assert f"(id restored) is a copy of a deployed one (its note names id {old})" in said
+    assert f"(id copy) is a copy of a deployed one (its note names id {old})" in said
     shown = deploy(file, "--dry-run").out
     assert "it is a copy of a deployed workflow" in shown
     assert "no note" not in shown
@@ -129,7 +146,8 @@ def test_places(tmp_path: Path) -> None:
     (tmp_path / "here/.git").mkdir()
     origin = origin_of(str(file))
     root = tmp_path / "here"
-    assert origin == Origin(root, "models/a/order.bpmn", project_of(root))
+    assert origin[:3] == (root, "models/a/order.bpmn", project_of(root))
+    assert origin.repository.commit_of(origin.place) == "", "no commit has it"
     assert origin.is_there("models/a/order.bpmn")
     for place in ("", "models/a", "a/order.bpmn", "../here/models/a/order.bpmn", str(file),
                   "x" * 5000, "\0"):  # fmt: skip
