@@ -127,12 +127,13 @@ def command(options: RunOptions) -> None:
     Scripted answers replace placeholder tasks and steps that reach something outside. Conditions,
     scripts, decisions, mappings and computed times run as emitted; their inputs are searched so
     that each branch is reached, and what no input reaches is a finding. A workflow that orgflow did
-    not compile runs as it is, and is compared with nothing. On a server (--engine URL), a copy is deployed for the duration of the runs. The engine
-    model needs no installation: it follows the connections of the workflow as the engine does, but
-    does not evaluate expressions. With --executions, nothing is run: executions of the deployed
-    workflow are compared with the model. Of several models, one with errors does not stop the
-    others, and --json prints an array. Exit code 1: a run differs or fails, no input reaches a
-    branch, or a model has errors; 3: the server failed.
+    not compile runs as it is, and is compared with nothing. On a server (--engine URL), a copy is
+    deployed for the duration of the runs. The engine model needs no installation: it follows the
+    connections of the workflow as the engine does, but does not evaluate expressions. With
+    --executions, nothing is run: executions of the deployed workflow are compared with the model.
+    Of several models, one with errors does not stop the others, and --json prints an array. Exit
+    code 1: a run differs or fails, no input reaches a branch, or a model has errors; 3: the server
+    failed.
     """
     settings = model_settings_with("--diagnose", options, used=options.diagnose)
     session = Session.with_options(options)
