@@ -47,7 +47,12 @@ def rewired_helpers(
         now = _kept_sources(name, current, here.get)
         if before != now:
             labels = {other: graph.nodes[other].name for other in (*before, *now)}
-            yield Changed(name, planned.element, _describe(before, labels), _describe(now, labels))
+            yield Changed(
+                name,
+                planned.element,
+                _describe_sources(before, labels),
+                _describe_sources(now, labels),
+            )
 
 
 def _sources_by_target(wires: Iterable[tuple[Name, Name]]) -> Mapping[Name, list[Name]]:
@@ -78,7 +83,7 @@ def _kept_sources(
     return frozenset(kept)
 
 
-def _describe(keys: frozenset[NodeKey], labels: Mapping[NodeKey, str]) -> str:
+def _describe_sources(keys: frozenset[NodeKey], labels: Mapping[NodeKey, str]) -> str:
     if not keys:
         return "after no node"
     return f"after {join_listed(f'`{name}`' for name in sorted(labels[key] for key in keys))}"
