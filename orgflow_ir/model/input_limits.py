@@ -11,8 +11,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import zipfile
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from orgflow_ir.lazy_modules import LazyModule
+
+if TYPE_CHECKING:
+    import zipfile
+else:  # with its compressions, for archives alone
+    zipfile = LazyModule("zipfile")
 
 MIB: Final = 1024 * 1024
 
