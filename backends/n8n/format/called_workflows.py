@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
+from orgflow.backends.n8n.node_types import execute_workflow_trigger
 
 from orgflow_ir.linking.workflow_files import FileState
 from orgflow_ir.model.input_limits import load_json
 from orgflow_ir.model.records import NamedTuple
 
-TRIGGER = "n8n-nodes-base.executeWorkflowTrigger"
+TRIGGER = f"{TYPE_PREFIX}{execute_workflow_trigger.NODE.name}"
 
 
 class CalledWorkflow(NamedTuple):

@@ -25,7 +25,7 @@ from orgflow.backends.n8n.node_types.execute_workflow import called_workflow
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.linking.workflow_files import files_beside
 
-_CALLING = frozenset({"executeWorkflow", "toolWorkflow"})
+_CALLING = frozenset({calling_type().name, "toolWorkflow"})
 
 
 def check_calls(report: Report, active: frozenset[int], others: tuple[Workflow, ...]) -> None:

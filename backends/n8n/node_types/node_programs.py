@@ -9,7 +9,7 @@ from typing import Any
 from orgflow.backends.n8n.format.canonical_parameters import canonical_value, without_defaults
 from orgflow.backends.n8n.format.parameter_values import as_compiled_now, code_form, parameter_form
 from orgflow.backends.n8n.format.workflow_document import Node
-from orgflow.backends.n8n.node_types import catalogue
+from orgflow.backends.n8n.node_types import catalogue, execute_workflow
 
 _OF_SERVER = frozenset(
     {
@@ -71,7 +71,7 @@ def compared_parameters(step: Node) -> Mapping[str, Any]:
     """The parameters that an outcome can depend on, without those that the editor omits."""
     defaults = catalogue.default_values(step.short)
     kept = _without_presentation(without_defaults(step.parameters, defaults))
-    if step.short == "executeWorkflow" and not _names_workflow(step.parameters):
+    if step.short == execute_workflow.NODE.name and not _names_workflow(step.parameters):
         kept = {**kept, "workflowId": "no workflow"}
     canonical: Mapping[str, Any] = canonical_value(kept)
     return canonical

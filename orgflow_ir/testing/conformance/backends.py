@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 
@@ -168,16 +168,27 @@ def _cell_problems(backend: Backend, construct: str, model: Model, tried: Told) 
         d for d in diagnostics if f"({construct})" in d.message and d.code in ("OF402", "OF403")
     ]
     if cell in ("refused", "degraded"):
-        is_named = any(f"({construct}" in d.message for d in diagnostics)
-        return (
-            [] if artifacts is None and is_named else [f"the matrix states {cell}, but it was not"]
-        )
+        if is_refused_or_omitted(construct, refused=artifacts is None, diagnostics=diagnostics):
+            return []
+        return [f"the matrix states {cell}, but it was not"]
     if cell in ("supported", "lowered") and of_it:
         return [f"the matrix states {cell}, but: {of_it[0].message}"]
     lowered = artifacts is None or any(d.code == "OF401" for d in diagnostics)
     if cell == "lowered" and not lowered and not legal_as_it_is(backend, construct, model):
         return ["the matrix states lowered, but the lowering is not reported (OF401)"]
     return []
+
+
+def is_refused_or_omitted(
+    construct: str, *, refused: bool, diagnostics: Sequence[Diagnostic]
+) -> bool:
+    """Whether a construct that is not supported was refused by name, or omitted because no run
+    comes to it (OF409). Where an event sub-process is refused, its start event is no finding of its
+    own: one refusal for one cause."""
+    if any(d.code == "OF409" for d in diagnostics):
+        return True
+    names = [construct, *(["sub-process.event"] if construct.startswith("event.start.") else [])]
+    return refused and any(f"({name}" in d.message for name in names for d in diagnostics)
 
 
 def legal_as_it_is(backend: Backend, construct: str, model: Model) -> bool:
