@@ -25,7 +25,7 @@ from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.lazy_modules import LazyModule
-from orgflow_ir.model import Element, Event, MessageFlow, Model, SubProcess
+from orgflow_ir.model import Element, Event, Flow, MessageFlow, Model, SubProcess
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.index import ModelIndex
@@ -542,7 +542,10 @@ def _without_content(refused: Sequence[_Refusal], ctx: PassContext) -> Iterator[
             continue
         graph = ctx.analysis(ControlFlow, use.scope)
         kept = list_reachable(graph.sources, graph.successors, frozenset(borders))
-        if (use.scope.id not in handlers and use.element.id in kept) or not graph.entries:
+        # Lanes, data and artifacts are in no flow.
+        at = use.element.source if isinstance(use.element, Flow) else use.element.id
+        reached = at in kept or at not in graph.nodes
+        if (use.scope.id not in handlers and reached) or not graph.entries:
             yield refusal
 
 
