@@ -222,7 +222,7 @@ class PythonParser(JavaScriptParser):
     token: ClassVar[re.Pattern[str]] = PYTHON_TOKEN
 
     def elaborate(self, body: Tree, *, test: bool) -> Tree:
-        """What is true in Python, and its `and` and `or`."""
+        """Truth in Python, and its `and` and `or`."""
         from orgflow_ir.languages.literals import groovy_truth, in_python  # reads this module
 
         refuse_zero_in(body)
@@ -464,7 +464,7 @@ class GroovyParser(EqualsParser):
         return parameters, body
 
     def elaborate(self, body: Tree, *, test: bool) -> Tree:
-        """What is true and equal in Groovy, and its arithmetic."""
+        """Truth and equality in Groovy, and its arithmetic."""
         from orgflow_ir.languages.literals import checked_in_groovy, groovy_truth
 
         tree = with_members(checked_in_groovy(body, self.unsure))

@@ -278,7 +278,7 @@ def _build_stub(node: Node, cut: Cut, *, cut_off: bool = False) -> Opaque:
 
 
 def missed_text(trigger: str, name: str) -> str:
-    """What a run does without an event: the end of a message about the event."""
+    """The behaviour of a run without an event: the end of a message about the event."""
     if trigger == "error":
         return f"it is omitted, and an error in {name} fails the run"
     if trigger in ("compensation", "cancel"):

@@ -317,7 +317,7 @@ class Method(Operation["Call"]):
 
 
 class FunctionRow(Method):
-    """A function that a target prints as a call of its own function of the same name
+    """A function that a target prints as a call of a function with the same name
     (`function_rows.py`)."""
 
     __slots__ = ()
