@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -483,7 +484,7 @@ def edit_tight(node: Json, workflow: Json, rng: random.Random, tools: EditTools)
     if not places:
         return None
     path, code, _ = rng.choice(places)
-    if code.startswith("{") or code.endswith("}"):
+    if code.lstrip()[:1] == "{" or code.endswith("}"):
         return None
     put_leaf(node["parameters"], path, f"={{{{{code}}}}}")
     return path
@@ -536,7 +537,7 @@ def edit_split(node: Json, workflow: Json, rng: random.Random, tools: EditTools)
             {**test, "id": f"split-{i}", "leftValue": f"={{{{ !!({part}) }}}}"}
             for i, part in enumerate(parts)
         ]
-        return f"split {code[:60]}"
+        return f"split {textwrap.shorten(code, 60)}"
     return None
 
 

@@ -122,5 +122,5 @@ def test_annotations_are_escaped(tmp_path: Path) -> None:
         GithubReporter().report([found, found.replace(suppressed="known")], file)
     assert out.read_text("utf-8") == (
         "::warning file=a%2Cb%3Ac%25.bpmn,line=3,title=OF201 deadlocked-join"
-        "::100 %25 of%0D%0A`a::b, c`\n"
+        "::100 %25 of%0A`a::b, c`\n"
     )

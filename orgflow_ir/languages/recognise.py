@@ -260,7 +260,8 @@ def _has_code_names(code: Recognised) -> bool:
     except ConditionError:
         return False
     names = [".".join(map(str, path)) for path in variables(tree)]
-    return bool(names) and all(map(_CODE_NAME.fullmatch, names))
+    # Prose such as `yes/no` and `e.g. later` has other signs between its words.
+    return bool(names) and all(n in code.text and _CODE_NAME.fullmatch(n) for n in names)
 
 
 def _as_flags(tree: Tree) -> Tree:

@@ -116,7 +116,7 @@ def test_two_documents_and_the_configuration(tmp_path: Path) -> None:
         assert "OF201" in {d.code for d in await editor.findings(one)}
         editor.open(two, DANGLING)
         found = await editor.findings(two)
-        assert {d.code for d in found} >= {"OF101", "OF111"}
+        assert "OF101" in {d.code for d in found}
         offered = await editor.actions(two, place(DANGLING, '<sequenceFlow id="Flow_3"'))
         unsafe = next(a for t, a in offered.items() if t.startswith("Remove the flow"))
         assert "unsafe" in unsafe.title

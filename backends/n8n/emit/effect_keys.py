@@ -54,8 +54,8 @@ def effect_key(instance: str, element: str, visit: str) -> str:
     return f"`{_template_part(instance)}-{part}-{_template_part(visit)}`"
 
 
-def _template_part(code: str) -> str:
-    return code if code.startswith("${") else f"${{{code}}}"
+def _template_part(script: str) -> str:
+    return script if script.startswith("${") else f"${{{script}}}"
 
 
 def own_visit(name: str) -> str:

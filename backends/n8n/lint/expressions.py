@@ -161,9 +161,9 @@ def _check_broken(report: Report, node: Node) -> None:
         faults = [f for f in read_parameter(text).faults if not f.startswith(_HARMLESS)]
         faults += [f"`{code}` is incomplete" for code in _unfinished_pieces(text)]
         faults += [
-            f"`{code[:40]}` is a statement, where a value has to stand"
-            for code in map(str.strip, _list_pieces(text))
-            if _STATEMENT.match(code)
+            f"`{piece[:40]}` is a statement, where a value has to stand"
+            for piece in map(str.strip, _list_pieces(text))
+            if _STATEMENT.match(piece)
         ]
         if faults:
             report.add(

@@ -14,7 +14,6 @@ from orgflow.backends.n8n.verify.choices import Names, find_readers
 from orgflow.backends.n8n.verify.computed_nodes import changed_computations
 from orgflow.backends.n8n.verify.data_flow import DataFlow
 from orgflow.backends.n8n.verify.filled_steps import list_conditions
-from orgflow.backends.n8n.verify.helper_wires import SETTINGS, changed_settings, rewired_helpers
 from orgflow.backends.n8n.verify.marking import Marking
 from orgflow.backends.n8n.verify.matching import match_reference
 from orgflow.backends.n8n.verify.node_roles import RoleDerivation
@@ -23,6 +22,7 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, TooMuch
 from orgflow.backends.n8n.verify.product_walk import Walk
 from orgflow.backends.n8n.verify.reference import Reference, compile_reference
 from orgflow.backends.n8n.verify.removed_nodes import RemovedNodes
+from orgflow.backends.n8n.verify.wire_changes import SETTINGS, changed_settings, rewired_helpers
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import Game, Policy, State

@@ -20,6 +20,7 @@ SHARED = {
     "behaviour",
     "catalogue",
     "conditions",
+    "node_programs",
     "node_type",
     "send_and_wait",
 }

@@ -19,6 +19,9 @@ from orgflow_ir.model.records import NamedTuple
 
 _REMOTE: Final = re.compile(r'^\s*\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
 _SCHEME: Final = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?")
+_NUL = "\0"
+"""Ends a path in what git prints with `-z`."""
+
 _COMMIT: Final = re.compile(r"[0-9a-f]{40,64}")
 _LENGTH: Final = 12
 _SECONDS: Final = 10.0
@@ -83,7 +86,7 @@ def read_repository(root: Path) -> Repository:
         _digest_text(f"commits {beginning}") if beginning else "",
         _digest_text(f"path {root}"),
         head if known else "",
-        frozenset(filter(None, (tracked or "").split("\0"))).difference(changed),
+        frozenset(filter(None, (tracked or "").split(_NUL))).difference(changed),
     )
 
 
@@ -120,7 +123,7 @@ def _git_folder(git: Path) -> Path:
 def _changed_paths(status: str) -> list[str]:
     """Paths in the output of `git status`; of a renamed file both."""
     paths = []
-    rows = iter(status.split("\0"))
+    rows = iter(status.split(_NUL))
     for row in rows:
         if len(row) > 3:
             paths.append(row[3:])
