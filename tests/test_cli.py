@@ -232,7 +232,7 @@ def test_wrong_targets(invoke: Invoke, linear: Path, target: str, said: str) -> 
 
 def test_target_options_are_taken(invoke: Invoke, linear: Path) -> None:
     plain = invoke("compile", linear, "--target", "n8n")
-    said = invoke("compile", linear, "--target", "n8n{version=2.41,people=placeholder}")
+    said = invoke("compile", linear, "--target", "n8n{version=2.41,people=form}")
     assert said.code == 0
     assert said.out == plain.out
 

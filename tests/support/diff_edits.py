@@ -86,7 +86,11 @@ def _followed(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, list):
         return [_followed(v, names) for v in value]
     if isinstance(value, dict):
-        return {k: _followed(v, names) for k, v in value.items()}
+        # The editor also follows the names that code reads.
+        return {
+            k: _followed(f"={v}", names)[1:] if k == "jsCode" else _followed(v, names)
+            for k, v in value.items()
+        }
     return value
 
 

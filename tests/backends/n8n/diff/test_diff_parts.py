@@ -221,7 +221,7 @@ def test_old_versions_of_nodes_ask_the_same() -> None:
         {"value1": "={{ $json.x }}", "operation": "equal", "value2": "a"}]}})  # fmt: skip
     two = make("I", "if", 2, {"conditions": {"conditions": [equals("a")["conditions"]
         ["conditions"][0]], "combinator": "and",
-        "options": {"typeValidation": "loose"}}})  # fmt: skip
+        "options": {"caseSensitive": True, "typeValidation": "loose", "version": 2}}})  # fmt: skip
     both = [decision_of(step_of(row), row["parameters"]) for row in (one, two)]
     assert both[0] is not None
     assert both[1] is not None

@@ -78,7 +78,10 @@ def test_defaults_of_n8n() -> None:
         ({"filters": {"conditions": [{"condition": "near"}]}}, "`near` is not modelled"),
         ({"filters": {"conditions": [{"keyName": "={{ 1 }}"}]}}, "selects a column"),
         ({"filters": {"conditions": [{"keyValue": None}]}}, "compares with null"),
-        ({"filters": {"conditions": [{"keyValue": "={{ 1 }}{{ 2 }}"}]}}, "several expressions"),
+        (
+            {"filters": {"conditions": [{"keyValue": "={{ 1 }}{{ 2 }}"}]}},
+            "a text that contains expressions",
+        ),
         ({"filters": {"conditions": [{"keyValue": ["a"]}]}}, "an object or a list"),
         ({"columns": {"mappingMode": "autoMapInputData"}}, "those of the item"),
         ({"columns": {"mappingMode": "defineBelow", "value": "={{ 1 }}"}}, "computes the columns"),
