@@ -16,6 +16,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType
 _MODULES: Final = {
     "aggregate": "aggregate",
     "code": "code",
+    "crypto": "crypto",
     "dataTable": "data_table",
     "emailSend": "email_send",
     "errorTrigger": "error_trigger",
@@ -37,6 +38,7 @@ _MODULES: Final = {
     "set": "set_",
     "slack": "slack",
     "splitInBatches": "split_in_batches",
+    "splitOut": "split_out",
     "start": "start",
     "stickyNote": "sticky_note",
     "stopAndError": "stop_and_error",

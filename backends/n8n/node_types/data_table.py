@@ -7,7 +7,7 @@ guess. Sources: `nodes/DataTable` of n8n-nodes-base 2.41.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 from orgflow.backends.n8n.format.expression_parts import value_code
@@ -85,6 +85,57 @@ class TableRequest(NamedTuple):
     values: tuple[tuple[str, Operand], ...] = ()
     limit: int | None = None
     counts_only: bool = False
+
+
+VERSION: Final = 1.1
+"""The version of emitted nodes; 1 cannot select a table by its name."""
+
+Tests = tuple[tuple[str, TestName, Any], ...]
+"""Conditions that all have to hold: column, name, and value or expression."""
+
+
+def insert_parameters(table: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """Parameters that insert a row for each item, all in one transaction, with the columns from the
+    fields of the same name."""
+    values = {column: f"={{{{ $json.{column} }}}}" for column in columns}
+    return {
+        "resource": "row",
+        "operation": "insert",
+        "dataTableId": dict(table),
+        "columns": {"mappingMode": "defineBelow", "value": values},
+        "options": {"optimizeBulk": True},
+    }
+
+
+def get_parameters(table: Mapping[str, Any], tests: Tests, limit: int) -> dict[str, Any]:
+    """Parameters that read rows by ascending number."""
+    return {**_row_parameters("get", table, tests), "limit": limit, "options": {}}
+
+
+def update_parameters(
+    table: Mapping[str, Any], tests: Tests, values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Parameters that change rows and return them; one step of the server."""
+    columns = {"mappingMode": "defineBelow", "value": dict(values)}
+    return {**_row_parameters("update", table, tests), "columns": columns, "options": {}}
+
+
+def delete_parameters(table: Mapping[str, Any], tests: Tests) -> dict[str, Any]:
+    """Parameters that delete rows."""
+    return {**_row_parameters("deleteRows", table, tests), "options": {}}
+
+
+def _row_parameters(operation: str, table: Mapping[str, Any], tests: Tests) -> dict[str, Any]:
+    conditions = [
+        {"keyName": column, "condition": name, "keyValue": value} for column, name, value in tests
+    ]
+    return {
+        "resource": "row",
+        "operation": operation,
+        "dataTableId": dict(table),
+        "matchType": "allConditions",
+        "filters": {"conditions": conditions},
+    }
 
 
 class _Uncovered(Exception):

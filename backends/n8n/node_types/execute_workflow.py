@@ -33,6 +33,34 @@ def call_parameters(workflow: str, instance: str = "", *, waits: bool = True) ->
     }
 
 
+def call_with_parameters(
+    workflow: str, values: Mapping[str, Any], *, each: bool = False, waits: bool = True
+) -> dict[str, Any]:
+    """Parameters of a node that calls a workflow, given by its id or an expression.
+
+    Args:
+        workflow: the id, or an expression that computes it.
+        values: fields and expressions that replace the fields of the item; if there are none, the
+            called workflow gets the item itself.
+        each: whether the workflow is called for each item, or once with all of them.
+        waits: whether the caller waits for its end.
+    """
+    inputs: dict[str, Any] = {"mappingMode": "defineBelow", "value": dict(values)}
+    if values:
+        inputs |= {
+            "matchingColumns": [],
+            "schema": [],
+            "attemptToConvertTypes": False,
+            "convertFieldsToString": False,
+        }
+    return {
+        **call_parameters(workflow),
+        "workflowInputs": inputs,
+        "mode": "each" if each else "once",
+        "options": {"waitForSubWorkflow": waits},
+    }
+
+
 def called_workflow(parameters: Parameters) -> str:
     """The id in the parameters of a node that calls a workflow by a plain id."""
     if parameters.get("source", "database") != "database":

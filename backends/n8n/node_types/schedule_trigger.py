@@ -66,6 +66,11 @@ def _interval_rule(amount: float, unit: str) -> dict[str, Any]:
     return {"rule": {"interval": [{"field": unit, f"{unit}Interval": int(amount)}]}}
 
 
+def every_seconds(seconds: int) -> dict[str, Any]:
+    """Parameters that start a run every so many seconds."""
+    return {"rule": {"interval": [{"field": "seconds", "secondsInterval": seconds}]}}
+
+
 def why_not(time: Time) -> str:
     """The reason why `for_timer` has no parameters for a time."""
     match time:

@@ -18,6 +18,18 @@ def posted_to(path: str) -> dict[str, Any]:
     return {"httpMethod": "POST", "path": path, "responseMode": "onReceived", "options": {}}
 
 
+def protected_address(path: str) -> dict[str, Any]:
+    """Parameters of a trigger that takes a POST with the header of a credential, and whose answer
+    is that of a later node."""
+    return {
+        "httpMethod": "POST",
+        "path": path,
+        "authentication": "headerAuth",
+        "responseMode": "responseNode",
+        "options": {},
+    }
+
+
 def _count_outputs(version: float | None, parameters: Parameters) -> int | None:
     methods = parameters.get("httpMethod")  # one output a method where several are allowed
     return len(methods) if isinstance(methods, list) else 1

@@ -1,0 +1,101 @@
+"""End scope: a scope ends when nothing in it is open, or when an event leaves it.
+
+Whoever leaves a scope last claims its row. The row of the leaving token is `ending` until that is
+decided, so a crash in between is repaired by the sweep.
+"""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.format.document import Workflow
+from orgflow.backends.n8n.node_types.conditions import make_expression
+from orgflow.backends.n8n.waiting.rows_code import closed_values
+from orgflow.backends.n8n.waiting.workflow_builder import (
+    NO_ITEMS,
+    References,
+    WorkflowBuilder,
+    field_of,
+)
+
+ABOUT = (
+    "Called when a path of a process ends. If nothing else is open in its scope (the instance or a "
+    "sub-process), or an event ends the scope at once, the scope ends and exactly one caller "
+    "continues after it."
+)
+
+
+def build_end_scope(refers: References, name: str, note: str) -> Workflow:
+    """The workflow. Input: `key` of the ending row or empty, `scope`, the path inside of the scope,
+    `target`, the key of the scope's row, `leave`, the event that leaves it or empty, `execution`.
+    Output: as that of `claim` where the process continues after the scope, otherwise no item."""
+    builder = WorkflowBuilder("end_scope", refers)
+    builder.add_note(note)
+    builder.add_call_trigger()
+    builder.add_test("Left by an event?", (1, 0), "!!$json.leave", after=["Called"])
+    builder.add_get(
+        "What is still open",
+        (2, 1),
+        (
+            ("scope", "like", make_expression(f"{field_of('Called', 'scope')}+'%'")),
+            ("live", "eq", "1"),
+            ("host", "eq", ""),
+        ),
+        1,
+        after=[("Left by an event?", 1)],
+    )
+    builder.add_test("Nothing open?", (3, 1), "!$json.id", after=["What is still open"])
+    builder.add_call(
+        "Claim the scope",
+        (4, 0),
+        "claim",
+        {
+            "key": field_of("Called", "target"),
+            "execution": field_of("Called", "execution"),
+            "event": f"{field_of('Called', 'leave')}||'end'",
+            "variables": "({})",
+            "takeover": "''",
+            "attempts": "0",
+        },
+        after=[("Left by an event?", 0), ("Nothing open?", 0)],
+    )
+    builder.add_switch(
+        "What ended?",
+        (5, 0),
+        (
+            ("the instance", "$json.won&&$json.token.scope===''"),
+            ("a sub-process", "$json.won"),
+        ),
+        after=["Claim the scope"],
+    )
+    builder.add_update(
+        "Finish the instance",
+        (6, 0),
+        (
+            ("key", "eq", make_expression("$json.token.key")),
+            ("execution", "eq", make_expression("$json.token.execution")),
+            ("state", "eq", "running"),
+        ),
+        closed_values("done"),
+        after=[("What ended?", 0)],
+    )
+    ended = (
+        ("key", "eq", make_expression(f"{field_of('Called', 'key')}||'-'")),
+        ("state", "eq", "ending"),
+    )
+    builder.add_update(
+        "Path ended",
+        (7, 2),
+        ended,
+        closed_values("done"),
+        after=["Finish the instance", ("What ended?", 2), ("Nothing open?", 1)],
+    )
+    builder.add_filter("Nothing to continue", (8, 2), NO_ITEMS, after=["Path ended"])
+    builder.add_update(
+        "Path left the scope", (7, 1), ended, closed_values("done"), after=[("What ended?", 1)]
+    )
+    builder.add_fields(
+        "Continue after the scope",
+        (8, 1),
+        field_of("Claim the scope", "$").replace(".$", ""),
+        after=["Path left the scope"],
+    )
+    return builder.build_workflow(name)

@@ -1,0 +1,103 @@
+"""Message: the address at which messages from outside arrive, for all processes of the server."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.format.document import Workflow, node_uuid
+from orgflow.backends.n8n.node_types.conditions import make_expression
+from orgflow.backends.n8n.node_types.respond_to_webhook import answer_parameters
+from orgflow.backends.n8n.node_types.webhook import NODE as WEBHOOK
+from orgflow.backends.n8n.node_types.webhook import protected_address
+from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, empty_row
+from orgflow.backends.n8n.waiting.rows_code import KEY_LENGTH
+from orgflow.backends.n8n.waiting.workflow_builder import (
+    NOW,
+    References,
+    WorkflowBuilder,
+    field_of,
+    moment_after,
+)
+
+ABOUT = (
+    "Send `POST /webhook/orgflow-message` with `name`, and optionally `key` (correlation), `data`, "
+    "`id` and `ttl` (seconds). The answer comes once the message is stored; it is kept until a "
+    "process expects it, or its time to live ends. A repeated **id** is stored once."
+)
+
+MESSAGE_PATH = "orgflow-message"
+"""The path of the address below `/webhook`."""
+
+
+def _row_code(days: int) -> str:
+    """JavaScript for the row of a message, with the time to live where the sender gives none."""
+    columns = ",".join(f"{name}:''" for name in empty_row())
+    lifetime = f"1000*(Number(b.ttl)||{days * 86_400})"
+    return (
+        f"((b,r)=>({{{columns},key:r,kind:'message',state:b.id?'staged':'open',live:'1',"
+        "variables:JSON.stringify(b.data||{} ),local_variables:'{}',attempts:'0',"
+        "message_key:String(b.name)+'|'+String(b.key||''),"
+        "idempotency_key:b.id?'message|'+String(b.id):'',"
+        f"due:{moment_after(lifetime)},changed_at:{NOW},"
+        f"check_at:{moment_after(str(GRACE_SECONDS * 1000))} }}))($json.body,$json.random)"
+    )
+
+
+def build_message(refers: References, name: str, note: str, days: int) -> Workflow:
+    """The workflow; `days` is the time to live of messages whose sender gives none."""
+    builder = WorkflowBuilder("message", refers)
+    builder.add_note(note)
+    builder.add_node(
+        "Message",
+        WEBHOOK.name,
+        (0, 0),
+        protected_address(MESSAGE_PATH),
+        webhookId=node_uuid("orgflow/waiting/message/address"),
+        credentials={WEBHOOK.credential(protected_address("")): dict(refers.credential)},
+    )
+    builder.add_test(
+        "Has a name?",
+        (1, 0),
+        "typeof $json.body==='object'&&!!$json.body&&!!$json.body.name",
+        after=["Message"],
+    )
+    builder.add_node(
+        "Refuse",
+        "respondToWebhook",
+        (2, 1),
+        answer_parameters(400, make_expression("JSON.stringify({error:'name is missing'})")),
+        after=[("Has a name?", 1)],
+    )
+    builder.add_random("Random key", (2, 0), str(KEY_LENGTH), after=[("Has a name?", 0)])
+    builder.add_fields("New row", (3, 0), _row_code(days), after=["Random key"])
+    builder.add_insert("Keep the message", (4, 0), after=["New row"])
+    builder.add_test(
+        "Has an id?",
+        (5, 0),
+        f"{field_of('New row', 'idempotency_key')}!==''",
+        after=["Keep the message"],
+        executeOnce=True,
+    )
+    builder.add_call(
+        "Admit", (6, 0), "admit", {"key": field_of("New row", "key")}, after=[("Has an id?", 0)]
+    )
+    builder.add_fields(
+        "Is it new", (7, 0), "{fresh:$json.admitted!==false}", after=["Admit", ("Has an id?", 1)]
+    )
+    builder.add_node(
+        "Accepted",
+        "respondToWebhook",
+        (8, 0),
+        answer_parameters(
+            200, make_expression("JSON.stringify({accepted:true,repeated:!$json.fresh})")
+        ),
+        after=["Is it new"],
+    )
+    builder.add_filter("New one", (9, 0), "$json.fresh", after=["Accepted"])
+    builder.add_call(
+        "Match messages",
+        (10, 0),
+        "match",
+        {"message_key": field_of("New row", "message_key"), "message": "''"},
+        waits=False,
+        after=["New one"],
+    )
+    return builder.build_workflow(name)
