@@ -6,6 +6,7 @@ reads; otherwise a field of a form could stand in for one of them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ def start_call(workflow: str, element: str, variables: str, instance: str) -> di
     """Parameters of the node that starts an instance at an element. `variables` and `instance`, the
     caller's id or an empty text, are JavaScript."""
     values = {
-        "element": repr(element),
+        "element": json.dumps(element),
         "variables": variables,
         "instance": instance,
         "execution": EXECUTION,
@@ -62,6 +63,7 @@ def complete_call(
     workflow: str,
     rows: str = "[]",
     *,
+    token: str = "$json.token",
     variables: str = _NOTHING,
     end: bool = False,
     leave: str = "",
@@ -72,17 +74,18 @@ def complete_call(
     Args:
         workflow: id of the support workflow.
         rows: JavaScript for the rows that it leaves open (`complete.build_complete`).
+        token: JavaScript for the token that the claim returned.
         variables: JavaScript for the variables that it changed.
         end: whether its path ends here.
         leave: the event that ends the enclosing scope at once, if any.
         levels: how many scopes that event leaves.
     """
     values = {
-        "token": "$json.token",
+        "token": token,
         "variables": variables,
         "rows": rows,
         "end": "true" if end else "false",
-        "leave": repr(leave),
+        "leave": json.dumps(leave),
         "levels": str(levels),
     }
     return _call(workflow, values)

@@ -45,7 +45,7 @@ class TableClient(WorkflowClient):
 
     def data_table_rows(self, table_id: str, most: int = 250) -> tuple[Json, ...]:
         """Rows of a table, the oldest first, page by page. Raises `ServerError`."""
-        path = f"/api/v1/data-tables/{quote(table_id)}/rows?limit={min(most, 250)}&sortBy=id:asc"
+        path = f"/api/v1/data-tables/{quote(table_id)}/rows?limit={min(most, 250)}&sortBy=id%3Aasc"
         rows: list[Json] = []
         cursor = ""
         while True:
