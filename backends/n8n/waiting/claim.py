@@ -10,7 +10,7 @@ from __future__ import annotations
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.stop_and_error import stop_parameters
-from orgflow.backends.n8n.waiting.rows import MESSAGE_MARK, MOST_CHANGES
+from orgflow.backends.n8n.waiting.rows import MOST_CHANGES
 from orgflow.backends.n8n.waiting.rows_code import (
     LEASE_CODE,
     closed_values,
@@ -152,15 +152,14 @@ def _add_check_of_host(builder: WorkflowBuilder) -> None:
         },
         after=[("Task still open?", 1)],
     )
-    mark = f"String({field_of('Called', 'takeover')}||'')"
     builder.add_test(
-        "Was it a message?", (7, 1), f"{mark}.startsWith('{MESSAGE_MARK}')", after=["Too late"]
+        "Was it a message?", (7, 1), f"{_ROW}.kind==='receiver'", after=["Too late"]
     )
     builder.add_update(
         "Return the message",
         (8, 1),
         (
-            ("key", "eq", make_expression(f"{mark}.slice({len(MESSAGE_MARK)})")),
+            ("kind", "eq", "message"),
             ("state", "eq", "done"),
             ("execution", "eq", make_expression(f"{_ROW}.key")),
         ),

@@ -43,6 +43,12 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
         after=[("Left by an event?", 1)],
     )
     builder.add_test("Nothing open?", (3, 1), "!$json.id", after=["What is still open"])
+    # A staged row may belong to steps that were cancelled and will not open it: then nobody else
+    # would end the scope, so the row stays `ending` and the sweep asks again.
+    builder.add_test(
+        "A started path?", (4, 2), "$json.state==='staged'", after=[("Nothing open?", 1)]
+    )
+    builder.add_filter("Ask again later", (5, 3), NO_ITEMS, after=[("A started path?", 0)])
     builder.add_call(
         "Claim the scope",
         (4, 0),
@@ -86,7 +92,7 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
         (7, 2),
         ended,
         closed_values("done"),
-        after=["Finish the instance", ("What ended?", 2), ("Nothing open?", 1)],
+        after=["Finish the instance", ("What ended?", 2), ("A started path?", 1)],
     )
     builder.add_filter("Nothing to continue", (8, 2), NO_ITEMS, after=["Path ended"])
     builder.add_update(

@@ -105,6 +105,7 @@ def _add_delivery(builder: WorkflowBuilder) -> None:
         (("key", "eq", make_expression(f"{_TAKEN}.execution||'-'")), ("state", "eq", "open")),
         {
             "state": "running",
+            "host": "",
             "execution": make_expression(mark),
             "event": make_expression(f"{_TAKEN}.event"),
             "variables": make_expression(f"{_TAKEN}.variables"),

@@ -157,9 +157,13 @@ def _add_staged(builder: WorkflowBuilder) -> None:
         after=[("What became of it?", 0)],
     )
     builder.add_update(
-        "Open the row",
+        "Open the rows",
         (8, 1),
-        still,
+        (
+            ("created_by", "eq", make_expression(f"{staged}.created_by")),
+            ("execution", "eq", make_expression(f"{staged}.execution")),
+            ("state", "eq", "staged"),
+        ),
         {"state": "open", "execution": ""},
         each=True,
         after=[("What became of it?", 1)],

@@ -1,0 +1,342 @@
+"""Plays random schedules of small nets on the model of rows, and checks the invariants.
+
+A schedule starts an instance (repeatedly, as callers do), answers tasks (some twice), sends messages
+(some twice, some early), lets time pass, sweeps, crashes executions and lets slow ones go on after
+they were taken over. In the end everything is answered, and the process has to be over: each step
+followed exactly once from the one before, and nothing that was accepted is lost.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from types import ModuleType
+from typing import Any
+
+from orgflow.backends.n8n.waiting import row_model
+from waiting_nets import (
+    Gate,
+    NetMaker,
+    NetProcess,
+    Parallel,
+    Sequence,
+    Sub,
+    net_text,
+)
+
+Row = dict[str, Any]
+
+_ACTIONS = 90
+_MOST_CRASHES = 4
+_ROUNDS = 120
+
+
+class ScheduleError(AssertionError):
+    """A schedule that violates an invariant."""
+
+
+class Schedule:
+    """One random schedule of one random net."""
+
+    def __init__(self, seed: int, model: ModuleType = row_model) -> None:
+        self.rnd = random.Random(seed)
+        self.model = model
+        self.net = NetMaker(self.rnd).make()
+        self.process = NetProcess(self.net)
+        self.world = model.RowWorld()
+        self.world.changes = self.check_change
+        self.world.processes["p"] = self.process_segment
+        self.wins: Counter[str] = Counter()
+        self.commits: Counter[str] = Counter()
+        self.accepted: dict[str, str] = {}
+        self.sent: dict[str, bool] = {}
+        self.opened: set[str] = set()
+        self.crashes = 0
+        self.texts = 0
+
+    # -- what happens ----------------------------------------------------------------------------
+
+    def process_segment(self, world: Any, token: Any, claimed: Any) -> Any:
+        return self.process.segment(world, token, claimed)
+
+    def start_steps(self) -> Any:
+        started = yield from self.model.start(self.world, "p", "start", {"x": 1}, "case")
+        if started["won"]:
+            yield from self.process.segment(self.world, started["token"], started)
+        return {}
+
+    def answer_steps(self, key: str) -> Any:
+        self.texts += 1
+        text = f"text {self.texts}"
+        execution = self.world.new_execution()
+        claimed = yield from self.model.claim(self.world, key, execution, "", {key: text})
+        if claimed["won"]:
+            if key in self.accepted:
+                raise ScheduleError(f"two answers of {key} were accepted")
+            self.accepted[key] = text
+            yield
+            yield from self.process.segment(self.world, claimed["token"], claimed)
+        return {}
+
+    def message_steps(self, message_key: str, identity: str) -> Any:
+        kept = yield from self.model.receive_message(
+            self.world, message_key, {identity: 1}, identity
+        )
+        assert kept["accepted"]
+        self.sent[identity] = True
+        return {}
+
+    def send_message(self, message_key: str) -> None:
+        """Send a message, often twice."""
+        self.texts += 1
+        identity = f"m{self.texts}"
+        for _ in range(self.rnd.choice((1, 2))):
+            self.world.begin(self.message_steps(message_key, identity))
+
+    def message_keys(self, *states: str) -> list[str]:
+        """Messages that somebody expects."""
+        return [
+            row["message_key"]
+            for row in self.world.rows
+            if row["kind"] == "receiver" and row["state"] in states
+        ]
+
+    def tasks(self, *states: str) -> list[str]:
+        """Keys of tasks."""
+        return [
+            row["key"] for row in self.world.rows if row["kind"] == "task" and row["state"] in states
+        ]
+
+    def act(self) -> None:
+        """One random action."""
+        world, rnd = self.world, self.rnd
+        chance = rnd.random()
+        if world.running and chance < 0.72:
+            world.advance(rnd.choice(world.running))
+        elif chance < 0.82:
+            keys = self.tasks("open", "running", "staged", "done")
+            if keys:
+                for key in rnd.sample(keys, min(len(keys), rnd.choice((1, 2)))):
+                    world.begin(self.answer_steps(key))
+        elif chance < 0.88:
+            keys = self.message_keys("open", "staged")
+            if keys:
+                self.send_message(rnd.choice(keys))
+        elif chance < 0.93:
+            world.begin(self.model.sweep(world))
+        elif chance < 0.97:
+            world.now += rnd.choice((1_000, 25_000, 61_000, 130_000, 660_000))
+        elif world.running and self.crashes < _MOST_CRASHES:
+            self.crashes += 1
+            world.crash(rnd.choice(world.running))
+
+    # -- the whole schedule ----------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Play the schedule. Raises `ScheduleError` or `InvariantError`."""
+        self.world.begin(self.start_steps())
+        if self.rnd.random() < 0.3:
+            self.world.begin(self.start_steps())
+        for _ in range(_ACTIONS):
+            self.act()
+        self.world.begin(self.start_steps())
+        self.drain()
+        self.check_end()
+
+    def drain(self) -> None:
+        """Answer and send what is expected, sweep, and let time pass, until nothing is open."""
+        world = self.world
+        for number in range(_ROUNDS):
+            budget = 4_000
+            while world.running:
+                world.advance(self.rnd.choice(world.running))
+                budget -= 1
+                if not budget:
+                    raise ScheduleError("an execution does not end")
+            live = [r for r in world.rows if r["live"] or r["state"] == "ending"]
+            if not [r for r in live if r["kind"] != "message"] and self.roots("done"):
+                return
+            for key in self.tasks("open"):
+                world.begin(self.answer_steps(key))
+            if number > 1:
+                for key in self.message_keys("open"):
+                    self.send_message(key)
+            world.now += self.rnd.choice((21_000, 61_000, 130_000)) * (1 + number // 12)
+            world.begin(self.model.sweep(world))
+        raise ScheduleError(f"the instance does not end: {self.state_text()}")
+
+    def roots(self, *states: str) -> list[Row]:
+        """Rows of instances."""
+        return [
+            row
+            for row in self.world.rows
+            if row["kind"] == "scope" and row["scope"] == "" and row["state"] in states
+        ]
+
+    def state_text(self) -> str:
+        """Rows that are live, for messages."""
+        live = [r for r in self.world.rows if r["live"] or r["state"] in ("ending", "failed")]
+        names = ("kind", "element", "state", "key", "host", "execution", "check_at")
+        return str([{n: r[n] for n in names} for r in live]) + str(net_text(self.net))
+
+    # -- invariants ------------------------------------------------------------------------------
+
+    def check_change(self, before: Row, after: Row, operation: str) -> None:
+        """Check one change of a row."""
+        old, new, key = before["state"], after["state"], before["key"]
+        if old == "running" and operation == "complete" and new in ("done", "ending"):
+            self.commits[key] += 1
+            if self.commits[key] > 1:
+                raise ScheduleError(f"two commits of {key}")
+        if old == "open" and new == "running" and before["kind"] != "message":
+            self.wins[key] += 1
+            if self.wins[key] > 1:
+                raise ScheduleError(f"two claims of {key}")
+        if old == "staged" and new == "open":
+            self.opened.add(key)
+        if old == "staged" and new == "open" and before["created_by"]:
+            creator = self.world.read(before["created_by"])
+            committed = (
+                bool(creator)
+                and creator["state"] in ("done", "ending")
+                and creator["execution"] == before["execution"]
+            )
+            if not committed and before["kind"] != "start":
+                raise ScheduleError(f"{key} is visible before the commit")
+        if new in ("open", "running") and old not in ("running", new) and after["scope"]:
+            for scope in after["scope"].split("/")[:-1]:
+                if self.world.read(scope).get("state") in ("done", "cancelled", "dropped"):
+                    raise ScheduleError(f"{key} becomes {new} in a closed scope")
+
+    def check_end(self) -> None:
+        """Check the rows of a process that is over."""
+        world = self.world
+        if len(self.roots("open", "running", "done", "failed", "ending")) != 1:
+            raise ScheduleError("the instance was not started exactly once")
+        if world.reports:
+            raise ScheduleError("steps were given up")
+        self.check_steps()
+        self.check_accepted()
+        self.check_messages()
+        repeated = Counter(self.process.effects)
+        for (key, event), _ in repeated.items():
+            if not world.read(key):
+                raise ScheduleError(f"an effect of {event} has no row")
+
+    def rows_of(self, element: str, *kinds: str) -> list[Row]:
+        """Rows of an element that became visible."""
+        return [
+            row
+            for row in self.world.rows
+            if row["element"] == element and row["kind"] in kinds and row["key"] in self.opened
+        ]
+
+    def entered(self, node: Any) -> int:
+        """How often a node was reached."""
+        first = node.branches[0][0] if isinstance(node, Parallel) else node
+        return len(self.rows_of(first.name, "task", "gateway", "scope"))
+
+    def left(self, node: Any, entries: int) -> int:
+        """How often the next node was reached from this one, after `entries` entries."""
+        if not isinstance(node, Parallel):
+            rows = self.rows_of(node.name, "task", "gateway", "scope")
+            return sum(row["state"] in ("done", "ending") for row in rows)
+        leads = [row for row in self.rows_of(node.name, "branch") if row["joined_to"]]
+        committed = sum(row["state"] in ("done", "ending") for row in leads)
+        return committed - (self.entered(node) - entries)
+
+    def check_steps(self) -> None:
+        """Each node was reached as often as the one before it was left."""
+        starts = [
+            row for row in self.world.rows if row["kind"] == "start" and row["state"] == "done"
+        ]
+        if len(starts) != 1:
+            raise ScheduleError("the first steps did not end exactly once")
+        (root,) = self.roots("done")
+        self.check_sequence(self.net, 1, cut=root["event"] != "end")
+
+    def check_sequence(self, body: Sequence, entries: int, *, cut: bool) -> int:
+        """The nodes of one sequence, entered so many times; returns how often it was left. Where an
+        event ended the scope (`cut`), tokens may be missing, but none may be too many."""
+        for node in body:
+            if not isinstance(node, Parallel):  # a loop enters its first branch again
+                self.compare(node.name, self.entered(node), entries, cut)
+            if isinstance(node, Parallel):
+                self.check_join(node, cut=cut)
+            elif isinstance(node, Sub):
+                scopes = self.rows_of(node.name, "scope")
+                ended = all(row["event"] == "end" for row in scopes)
+                self.check_sequence(node.body, self.entered(node), cut=cut or not ended)
+            entries = self.left(node, entries)
+        return entries
+
+    def check_join(self, node: Parallel, *, cut: bool) -> None:
+        """Branches were entered equally often, and each firing of the join consumed one token of
+        each branch."""
+        parts = self.rows_of(node.name, "branch")
+        leads = sum(bool(row["joined_to"]) for row in parts)
+        for branch in node.branches:
+            entries = self.entered(branch[0])
+            self.compare(branch[0].name, entries, self.entered(node), cut)
+            leaves = self.check_sequence(branch, entries, cut=cut)
+            arrived = sum(row["branch"] == branch[0].name for row in parts)
+            self.compare(f"{branch[0].name} at {node.name}", arrived, leaves, cut)
+            self.compare(f"{branch[0].name} joined", leads, arrived, cut)
+
+    def compare(self, what: str, count: int, wanted: int, fewer: bool) -> None:
+        """Raise `ScheduleError` unless a count is the wanted one, or less where that is allowed."""
+        if count > wanted or (count < wanted and not fewer):
+            raise ScheduleError(f"{what}: {count} times, not {wanted}")
+
+    def check_accepted(self) -> None:
+        """Accepted answers took effect, or an event ended their scope."""
+        for key, text in self.accepted.items():
+            row = self.world.read(key)
+            if row["state"] in ("done", "ending"):
+                if row["variables"].get(key) != text and row["event"] == "":
+                    raise ScheduleError(f"the answer of {key} is lost")
+            elif row["state"] != "cancelled" or not self.ended_by_event(row):
+                raise ScheduleError(f"the accepted task {key} is {row['state']}")
+
+    def ended_by_event(self, row: Row) -> bool:
+        """Whether an event ended a scope around a row."""
+        scopes = [self.world.read(key) for key in row["scope"].split("/")[:-1]]
+        return any(
+            scope["state"] == "cancelled" or scope["event"] not in ("", "end") for scope in scopes
+        )
+
+    def check_messages(self) -> None:
+        """Each message was kept once and delivered at most once."""
+        for identity in self.sent:
+            rows = [
+                row
+                for row in self.world.rows
+                if row["kind"] == "message" and row["idempotency_key"] == f"message|{identity}"
+            ]
+            kept = [row for row in rows if row["state"] != "dropped"]
+            if len(kept) != 1:
+                raise ScheduleError(f"{identity} was kept {len(kept)} times")
+            had = [
+                row
+                for row in self.world.rows
+                if row["kind"] != "message" and identity in row["variables"]
+            ]
+            took = sum(row["state"] in ("done", "ending") for row in had)
+            delivered = kept[0]["state"] == "done"
+            if took > 1 or (took and not delivered) or (delivered and not had):
+                raise ScheduleError(f"{identity} is {kept[0]['state']}, received {took} times")
+            if delivered and not took and not any(self.ended_by_event(row) for row in had):
+                raise ScheduleError(f"{identity} was delivered to a cancelled receiver")
+
+
+def explore(first: int, count: int, model: ModuleType = row_model) -> int:
+    """Play so many schedules; returns how many were played. Raises the first violation."""
+    for seed in range(first, first + count):
+        try:
+            Schedule(seed, model).play()
+        except AssertionError as error:
+            raise ScheduleError(f"schedule {seed}: {error}") from error
+    return count
+
+
+__all__ = ["Gate", "Schedule", "ScheduleError", "explore"]
