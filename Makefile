@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify referee docs release audit clean engine
+.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify bench-waiting referee docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
@@ -166,6 +166,9 @@ bench-verify: engine
 
 referee: engine
 	$(BIN)/python benchmarks/referees.py
+
+bench-waiting: $(VENV)/.test
+	$(BIN)/python benchmarks/waiting.py $(if $(TRIALS),--trials $(TRIALS)) $(if $(MODE),--mode $(MODE))
 
 docs: $(VENV)/.docs ## build the documentation; links that lead nowhere are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

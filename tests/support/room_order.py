@@ -30,6 +30,7 @@ N8N = (
         "orgflow.backends.n8n.engine_model",
         "orgflow.backends.n8n.engine",
     ),
+    ("orgflow.backends.n8n.waiting",),
     ("orgflow.backends.n8n.plan",),
     ("orgflow.backends.n8n.emit", "orgflow.backends.n8n.replay"),
     (

@@ -51,6 +51,7 @@ class Schedule:
         self.accepted: dict[str, str] = {}
         self.sent: dict[str, bool] = {}
         self.opened: set[str] = set()
+        self.in_time: set[str] = set()
         self.crashes = 0
         self.texts = 0
 
@@ -149,7 +150,12 @@ class Schedule:
         for number in range(_ROUNDS):
             budget = 4_000
             while world.running:
-                world.advance(self.rnd.choice(world.running))
+                steps = self.rnd.choice(world.running)
+                if self.crashes < _MOST_CRASHES and number < 20 and self.rnd.random() < 0.02:
+                    self.crashes += 1
+                    world.crash(steps)
+                else:
+                    world.advance(steps)
                 budget -= 1
                 if not budget:
                     raise ScheduleError("an execution does not end")
@@ -194,6 +200,12 @@ class Schedule:
                 raise ScheduleError(f"two claims of {key}")
         if old == "staged" and new == "open":
             self.opened.add(key)
+        if before["interrupting"] == "no":
+            if old == "open" and new == "running":
+                if self.world.read(before["attached_to"])["state"] == "open":
+                    self.in_time.add(key)
+            if after["interrupting"] == "checked" and key not in self.in_time:
+                raise ScheduleError(f"the event {key} counts although its task was closed")
         if old == "staged" and new == "open" and before["created_by"]:
             creator = self.world.read(before["created_by"])
             committed = (
@@ -334,7 +346,7 @@ def explore(first: int, count: int, model: ModuleType = row_model) -> int:
     for seed in range(first, first + count):
         try:
             Schedule(seed, model).play()
-        except AssertionError as error:
+        except (AssertionError, LookupError) as error:
             raise ScheduleError(f"schedule {seed}: {error}") from error
     return count
 

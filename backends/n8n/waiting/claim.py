@@ -65,7 +65,7 @@ def build_claim(refers: References, name: str, note: str) -> Workflow:
         (11, 5),
         (("key", "eq", make_expression(field_of("Called", "key"))),),
         1,
-        after=[("Won?", 1), ("Was it a message?", 1), "Return the message"],
+        after=[("Won?", 1), "Too late"],
     )
     builder.add_fields(
         "Not claimed", (12, 5), "{won:false,state:$json.state||'unknown'}", after=["Present state"]
@@ -137,27 +137,13 @@ def _add_check_of_host(builder: WorkflowBuilder) -> None:
         {"interrupting": "checked"},
         after=[("Task still open?", 0)],
     )
-    builder.add_update(
-        "Too late",
-        (6, 1),
-        own,
-        {
-            "state": "ending",
-            "live": "0",
-            "variables": "{}",
-            "ends_scope": make_expression(f"{_ROW}.scope.split('/').at(-2)"),
-            "ends_with": "",
-            "changed_at": make_expression(NOW),
-            "check_at": make_expression(NOW),
-        },
-        after=[("Task still open?", 1)],
-    )
+    # First the message, so that a crash in between leaves the row to the sweep.
     builder.add_test(
-        "Was it a message?", (7, 1), f"{_ROW}.kind==='receiver'", after=["Too late"]
+        "Was it a message?", (6, 1), f"{_ROW}.kind==='receiver'", after=[("Task still open?", 1)]
     )
     builder.add_update(
         "Return the message",
-        (8, 1),
+        (7, 1),
         (
             ("kind", "eq", "message"),
             ("state", "eq", "done"),
@@ -171,6 +157,21 @@ def _add_check_of_host(builder: WorkflowBuilder) -> None:
             "check_at": make_expression(NOW),
         },
         after=[("Was it a message?", 0)],
+    )
+    builder.add_update(
+        "Too late",
+        (8, 1),
+        own,
+        {
+            "state": "ending",
+            "live": "0",
+            "variables": "{}",
+            "ends_scope": make_expression(f"{_ROW}.scope.split('/').at(-2)"),
+            "ends_with": "",
+            "changed_at": make_expression(NOW),
+            "check_at": make_expression(NOW),
+        },
+        after=[("Was it a message?", 1), "Return the message"],
     )
 
 

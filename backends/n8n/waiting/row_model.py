@@ -310,6 +310,12 @@ def _check_host(world: RowWorld, row: Row) -> Generator[None, None, bool]:
     if host and host["state"] == "open":
         world.update("claim", {"interrupting": "checked"}, **mine)
         return True
+    if row["kind"] == "receiver":
+        cells = {
+            "state": "open", "execution": "", "changed_at": world.now, "check_at": world.now,
+        }  # fmt: skip
+        world.update("claim", cells, kind="message", state="done", execution=row["key"])
+        yield
     world.update(
         "claim",
         {
@@ -318,12 +324,6 @@ def _check_host(world: RowWorld, row: Row) -> Generator[None, None, bool]:
         },
         **mine,
     )  # fmt: skip
-    if row["kind"] == "receiver":
-        yield
-        cells = {
-            "state": "open", "execution": "", "changed_at": world.now, "check_at": world.now,
-        }  # fmt: skip
-        world.update("claim", cells, kind="message", state="done", execution=row["key"])
     return False
 
 
