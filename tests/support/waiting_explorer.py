@@ -1,9 +1,9 @@
 """Plays random schedules of small nets on the model of rows, and checks the invariants.
 
-A schedule starts an instance (repeatedly, as callers do), answers tasks (some twice), sends messages
-(some twice, some early), lets time pass, sweeps, crashes executions and lets slow ones go on after
-they were taken over. In the end everything is answered, and the process has to be over: each step
-followed exactly once from the one before, and nothing that was accepted is lost.
+A schedule starts an instance (repeatedly, as callers do), answers tasks (some twice), sends
+messages (some twice, some early), lets time pass, sweeps, crashes executions and lets slow ones go
+on after they were taken over. In the end everything is answered, and the process has to be over:
+each step followed exactly once from the one before, and nothing that was accepted is lost.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ class Schedule:
     def tasks(self, *states: str) -> list[str]:
         """Keys of tasks."""
         return [
-            row["key"] for row in self.world.rows if row["kind"] == "task" and row["state"] in states
+            row["key"]
+            for row in self.world.rows
+            if row["kind"] == "task" and row["state"] in states
         ]
 
     def act(self) -> None:
@@ -201,9 +203,9 @@ class Schedule:
         if old == "staged" and new == "open":
             self.opened.add(key)
         if before["interrupting"] == "no":
-            if old == "open" and new == "running":
-                if self.world.read(before["attached_to"])["state"] == "open":
-                    self.in_time.add(key)
+            host = self.world.read(before["attached_to"])
+            if old == "open" and new == "running" and host["state"] == "open":
+                self.in_time.add(key)
             if after["interrupting"] == "checked" and key not in self.in_time:
                 raise ScheduleError(f"the event {key} counts although its task was closed")
         if old == "staged" and new == "open" and before["created_by"]:

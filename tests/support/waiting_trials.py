@@ -75,6 +75,7 @@ class Trial:
         instance: the caller's id of the instance, and `root` the key of its row.
         accepted: tasks whose answer was accepted, with the accepted text.
         twice: tasks of which more than one answer was accepted.
+        repeated: number of answers that were sent again.
         failures: what is wrong, in words.
     """
 
@@ -83,13 +84,16 @@ class Trial:
     root: str = ""
     accepted: dict[str, str] = field(default_factory=dict)
     twice: list[str] = field(default_factory=list)
+    repeated: int = 0
     failures: list[str] = field(default_factory=list)
 
 
 class TrialRunner:
     """Runs trials against a server that has the support set."""
 
-    def __init__(self, client: TableClient, installed: Installation, outside: OutsideServer) -> None:
+    def __init__(
+        self, client: TableClient, installed: Installation, outside: OutsideServer
+    ) -> None:
         self.client = client
         self.installed = installed
         self.outside = outside
@@ -176,6 +180,7 @@ class TrialRunner:
             sent.append((task, f"answer {number}"))
             if rnd.random() < 0.25:
                 sent.append((task, f"answer {number} again"))
+                trial.repeated += 1
         threads = [
             threading.Thread(target=self.answer, args=(trial, task, tasks[task], text))
             for task, text in sent
@@ -220,6 +225,10 @@ class TrialRunner:
             trial.failures.append(f"{len(left)} rows are still live")
 
     # -- calls ---------------------------------------------------------------------------------
+
+    def call_outside(self, place: str, body: Json, headers: dict[str, str]) -> httpx.Response:
+        """Call an address with headers."""
+        return self._http.post(self.client.url + place, json=body, headers=headers)
 
     def _rows(self, tests: dict[str, str]) -> list[Json]:
         filters = [

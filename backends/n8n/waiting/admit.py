@@ -1,9 +1,9 @@
 """Admit: of several rows with one idempotency key, only the first one becomes visible.
 
-A start or a message that its sender repeats writes a second row. All of them are staged; each first
-drops staged rows that were inserted after its own, then looks for an earlier or admitted one, and
-admits itself only if there is none. Whatever the order of these steps in several executions, one row
-is admitted: between two of them, the one that looks last sees the other, or has dropped it.
+A start or a message that its sender repeats writes a second row. All of them are staged; each
+first drops staged rows that were inserted after its own, then looks for an earlier or admitted one,
+and admits itself only if there is none. Whatever the order of these steps in several executions,
+one row is admitted: of two, the one that looks last sees the other, or has dropped it.
 """
 
 from __future__ import annotations
@@ -72,9 +72,7 @@ def build_admit(refers: References, name: str, note: str) -> Workflow:
         },
         after=[("First one?", 0)],
     )
-    builder.add_update(
-        "Drop", (6, 1), own, closed_values("dropped"), after=[("First one?", 1)]
-    )
+    builder.add_update("Drop", (6, 1), own, closed_values("dropped"), after=[("First one?", 1)])
     builder.add_get(
         "Result", (7, 0), (("key", "eq", key),), 1, after=["Admit", "Drop", ("Still staged?", 1)]
     )

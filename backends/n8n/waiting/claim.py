@@ -1,7 +1,7 @@
 """Claim: one execution takes an open row, and so decides every race for it.
 
-The claim is one conditional update. The winner then cancels what the row decides: events attached to
-it, and for a scope everything inside. An event that does not interrupt claims its own row, and
+The claim is one conditional update. The winner then cancels what the row decides: events attached
+to it, and for a scope everything inside. An event that does not interrupt claims its own row, and
 counts only if the row it is attached to is still open.
 """
 
@@ -22,13 +22,12 @@ from orgflow.backends.n8n.waiting.workflow_builder import (
     References,
     WorkflowBuilder,
     field_of,
-    moment_after,
 )
 
 ABOUT = (
-    "Called at the beginning of each part of a process that follows a wait: a task was completed, a "
-    "timer fired, a message arrived. Exactly one caller gets **won = true** for an open row; it also "
-    "ends what the row interrupts. Others get the present state of the row."
+    "Called at the beginning of each part of a process that follows a wait: a task was completed, "
+    "a timer fired, a message arrived. Exactly one caller gets **won = true** for an open row; it "
+    "also ends what the row interrupts. Others get the present state of the row."
 )
 
 TOO_MANY = f"this process instance has changed its variables more than {MOST_CHANGES - 1} times"
@@ -38,9 +37,9 @@ _ROW = "$('Claim the row').first().json"
 
 
 def build_claim(refers: References, name: str, note: str) -> Workflow:
-    """The workflow. Input: `key`, `execution`, `event`, `variables`, and for a take-over `takeover`,
-    the execution before, and `attempts`. Output: `won`, and if it won, `token`, `data`, `variables`,
-    otherwise `state`."""
+    """The workflow. Input: `key`, `execution`, `event`, `variables`, and for a take-over
+    `takeover`, the execution before, and `attempts`. Output: `won`, and if it won, `token`, `data`
+    and `variables`, otherwise `state`."""
     builder = WorkflowBuilder("claim", refers)
     builder.add_note(note)
     builder.add_call_trigger()

@@ -91,10 +91,12 @@ def _add_commit(builder: WorkflowBuilder) -> None:
         {
             "state": make_expression(f"{ends}?'ending':'done'"),
             "live": "0",
-            "variables": make_expression(f"JSON.stringify({field_of('Called', 'variables')}||{{}} )"),
+            "variables": make_expression(
+                f"JSON.stringify({field_of('Called', 'variables')}||{{}} )"
+            ),
             "ends_scope": make_expression(
-                f"{ends}?{_CALLED_TOKEN}.scope.split('/').at(-1-({field_of('Called', 'levels')}||1))"
-                ":''"
+                f"{ends}?{_CALLED_TOKEN}.scope.split('/')"
+                f".at(-1-({field_of('Called', 'levels')}||1)):''"
             ),
             "ends_with": make_expression(f"{field_of('Called', 'leave')}||''"),
             "changed_at": make_expression(NOW),

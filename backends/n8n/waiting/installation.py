@@ -1,7 +1,8 @@
 """Installation: the table of rows and the support set on a server, created or upgraded.
 
-Every step looks first, so an installation can be repeated, and one that was interrupted is completed
-by the next. Rows are never deleted; a table of an earlier version gets the columns that it lacks.
+Every step looks first, so an installation can be repeated, and one that was interrupted is
+completed by the next. Rows are never deleted; a table of an earlier version gets the columns that
+it lacks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from orgflow.backends.n8n.node_types.webhook import protected_address
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, TABLE_NAME
 from orgflow.backends.n8n.waiting.support_set import (
+    DEFAULT_OPTIONS,
     PARTS,
     SupportOptions,
     build_support_set,
@@ -82,7 +84,7 @@ class Installation(NamedTuple):
 
 
 def install_support_set(
-    client: InstallationClient, secret: str, options: SupportOptions = SupportOptions()
+    client: InstallationClient, secret: str, options: SupportOptions = DEFAULT_OPTIONS
 ) -> Installation:
     """Create or upgrade the table of rows and the support set.
 
@@ -97,8 +99,8 @@ def install_support_set(
     """
     if client.version.major < 2:
         raise InstallationError(
-            f"n8n {client.version} has no API for Data Tables, which processes that wait in several "
-            "places need; they need n8n 2"
+            f"n8n {client.version} has no API for Data Tables, which processes that wait in "
+            "several places need; they need n8n 2"
         )
     changes: list[str] = []
     present = _present_parts(client)
@@ -107,7 +109,9 @@ def install_support_set(
     workflows = {part: str(row["id"]) for part, row in present.items()}
     digest = set_digest(options)
     for part in PARTS:
-        refers = server_references(table, {name: workflows.get(name, "") for name in PARTS}, credential)
+        refers = server_references(
+            table, {name: workflows.get(name, "") for name in PARTS}, credential
+        )
         row = present.get(part)
         if row is None:
             body = client.body_of(build_support_set(refers, options)[part])
@@ -132,9 +136,7 @@ def install_support_set(
     return Installation(table, workflows, credential, digest, tuple(changes), similar)
 
 
-def _install_table(
-    client: InstallationClient, changes: list[str]
-) -> tuple[str, tuple[str, ...]]:
+def _install_table(client: InstallationClient, changes: list[str]) -> tuple[str, tuple[str, ...]]:
     """The id of the table with all columns, and the names of tables that contain its name."""
     tables = client.data_tables(TABLE_NAME)
     similar = tuple(sorted(str(t["name"]) for t in tables if t["name"] != TABLE_NAME))

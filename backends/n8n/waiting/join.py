@@ -48,7 +48,8 @@ def build_join(refers: References, name: str, note: str) -> Workflow:
     builder.add_test(
         "All of them?",
         (2, 0),
-        f"new Set({_SORTED}.map(r=>r.branch)).size>=Math.max(1,Number({field_of('Called', 'needed')}))",
+        f"new Set({_SORTED}.map(r=>r.branch)).size"
+        f">=Math.max(1,Number({field_of('Called', 'needed')}))",
         after=["Arrived branches"],
         executeOnce=True,
     )
@@ -85,7 +86,10 @@ def build_join(refers: References, name: str, note: str) -> Workflow:
         executeOnce=True,
     )
     builder.add_fields(
-        "Not joined", (8, 1), "{won:false}", after=[("All of them?", 1), ("Won?", 1)],
+        "Not joined",
+        (8, 1),
+        "{won:false}",
+        after=[("All of them?", 1), ("Won?", 1)],
         executeOnce=True,
     )
     return builder.build_workflow(name)

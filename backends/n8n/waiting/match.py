@@ -1,8 +1,8 @@
 """Match: assigns messages to receivers, each message to one and each receiver one message.
 
-The message is taken first, for one receiver; then the row that decides for the receiver is claimed in
-its name. If that fails, the message is free again. Every step is conditional and repeatable, so the
-sweep can finish a match that was interrupted anywhere, and two of them do no harm.
+The message is taken first, for one receiver; then the row that decides for the receiver is claimed
+in its name. If that fails, the message is free again. Every step is conditional and repeatable, so
+the sweep can finish a match that was interrupted anywhere, and two of them do no harm.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A model of the table of rows and of the operations of the support set, as pure Python.
 
-Each operation is a generator that pauses before every operation on the table, which is atomic on the
-server; between two of them any other execution may run, time may pass, and a crash is a generator
-that is never resumed. The steps are those of the workflow of the same name, in the same order. A
-moment is a number of milliseconds; variables are dictionaries. `tests/backends/n8n/waiting` compares
-the table with `engine_model.tables`, which is compared with recordings of the server.
+Each operation is a generator that pauses before every operation on the table, which is atomic on
+the server; between two of them any other execution may run, time may pass, and a crash is a
+generator that is never resumed. The steps are those of the workflow of the same name, in the same
+order. A moment is a number of milliseconds; variables are dictionaries. Tests compare the table
+with `engine_model.tables`, which is compared with recordings of the server.
 """
 
 from __future__ import annotations
@@ -336,9 +336,7 @@ def _consume_branches(world: RowWorld, lead: Row, operation: str) -> Generator[N
     )  # fmt: skip
 
 
-def read_variables(
-    world: RowWorld, instance: str
-) -> Generator[None, None, dict[str, Any]]:
+def read_variables(world: RowWorld, instance: str) -> Generator[None, None, dict[str, Any]]:
     """The variables of an instance: the changes of its finished rows, the latest last."""
     yield
     rows = world.select(instance=instance, live=False, state=lambda state: state != "cancelled")
@@ -381,9 +379,7 @@ def end_scope(
     ended = {"key": key or "-", "state": "ending"}
     if not leave:
         yield
-        left = world.select(
-            1, scope=lambda path: path.startswith(scope), live=True, host=""
-        )
+        left = world.select(1, scope=lambda path: path.startswith(scope), live=True, host="")
         if left:
             if left[0]["state"] != "staged":
                 yield
@@ -650,9 +646,7 @@ def _sweep_staged(world: RowWorld, row: Row) -> Generator[None, None, None]:
     same_execution = bool(creator) and creator["execution"] == row["execution"]
     if creator and row["kind"] == "start" and creator["state"] == "open":
         yield
-        world.update(
-            "sweep", {"state": "open", "execution": "", "check_at": world.now}, **own
-        )
+        world.update("sweep", {"state": "open", "execution": "", "check_at": world.now}, **own)
     elif creator and creator["state"] in ("done", "ending") and same_execution:
         yield
         cells = {"state": "open", "execution": ""}
@@ -686,9 +680,7 @@ def _sweep_row(world: RowWorld, row: Row) -> Generator[None, None, None]:
         )  # fmt: skip
     elif kind == "scope":
         inside = f"{row['scope']}{row['key']}/"
-        claimed = yield from end_scope(
-            world, "", inside, row["key"], "", world.new_execution()
-        )
+        claimed = yield from end_scope(world, "", inside, row["key"], "", world.new_execution())
         yield from _continue_claimed(world, claimed)
     elif kind == "branch":
         claimed = yield from join(

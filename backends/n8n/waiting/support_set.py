@@ -1,8 +1,8 @@
 """The support set: the workflows that all processes with several waits of a server share.
 
-Their ids, and those of their nodes, depend on nothing but their names, so the set can be imported by
-hand with n8n's command line, which keeps ids. Each workflow has a note with a digest of the whole
-set, by which a deployment recognises the version that a server has.
+Their ids, and those of their nodes, depend on nothing but their names, so the set can be imported
+by hand with n8n's command line, which keeps ids. Each workflow has a note with a digest of the
+whole set, by which a deployment recognises the version that a server has.
 """
 
 from __future__ import annotations
@@ -48,6 +48,9 @@ class SupportOptions(NamedTuple):
     sweep_seconds: int = 10
 
 
+DEFAULT_OPTIONS: Final = SupportOptions()
+
+
 class SupportPart(NamedTuple):
     """A workflow of the set: its name for people, what its note says, and what it calls."""
 
@@ -66,9 +69,7 @@ PARTS: Final[Mapping[str, SupportPart]] = {
     "complete": SupportPart("complete steps", complete.ABOUT, ("join", "end_scope", "match")),
     "start": SupportPart("start instance", start.ABOUT, ("admit",)),
     "message": SupportPart("receive message", message.ABOUT, ("admit", "match")),
-    "sweep": SupportPart(
-        "sweep", sweep.ABOUT, ("admit", "match", "join", "end_scope", "report")
-    ),
+    "sweep": SupportPart("sweep", sweep.ABOUT, ("admit", "match", "join", "end_scope", "report")),
 }
 """The workflows of the set; each calls only itself and workflows before it, since n8n publishes a
 workflow only after those that it calls."""
@@ -77,8 +78,8 @@ MARK: Final = "orgflow-support 1 "
 """Beginning of the hidden line in the note of each workflow."""
 
 _HANDS_OFF: Final = (
-    "Part of orgflow's support for processes that wait in several places. orgflow writes it; it need "
-    "not be edited, and edits are replaced at the next upgrade."
+    "Part of orgflow's support for processes that wait in several places. orgflow writes it; it "
+    "need not be edited, and edits are replaced at the next upgrade."
 )
 
 
@@ -105,17 +106,15 @@ def server_references(
 
 
 def build_support_set(
-    refers: References, options: SupportOptions = SupportOptions()
+    refers: References, options: SupportOptions = DEFAULT_OPTIONS
 ) -> dict[str, Workflow]:
     """The workflows by their names in the set, in the order in which they can be published."""
     digest = set_digest(options)
-    return {
-        part: _build_part(part, refers, options, digest) for part in PARTS
-    }
+    return {part: _build_part(part, refers, options, digest) for part in PARTS}
 
 
 @cache
-def set_digest(options: SupportOptions = SupportOptions()) -> str:
+def set_digest(options: SupportOptions = DEFAULT_OPTIONS) -> str:
     """The version of the set: a digest of its workflows and columns, which differs wherever they
     do."""
     refers = import_references()
@@ -151,17 +150,13 @@ def _note_text(part: str, options: SupportOptions, digest: str) -> str:
     return f"{text}\n\n{version_line(part, digest)}" if digest else text
 
 
-def _build_part(
-    part: str, refers: References, options: SupportOptions, digest: str
-) -> Workflow:
+def _build_part(part: str, refers: References, options: SupportOptions, digest: str) -> Workflow:
     name = f"orgflow: {PARTS[part].title}"
     note = _note_text(part, options, digest)
     if part == "message":
         return message.build_message(refers, name, note, options.message_days)
     if part == "sweep":
-        return sweep.build_sweep(
-            refers, name, note, options.sweep_seconds, options.retention_days
-        )
+        return sweep.build_sweep(refers, name, note, options.sweep_seconds, options.retention_days)
     return _PLAIN_PARTS[part](refers, name, note)
 
 

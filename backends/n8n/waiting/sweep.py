@@ -24,7 +24,6 @@ from orgflow.backends.n8n.waiting.workflow_builder import (
     NOW,
     References,
     WorkflowBuilder,
-    field_of,
     moment_after,
 )
 
@@ -70,9 +69,7 @@ _CASES: Final = (
 """What may be due, in this order: name and JavaScript that holds for it."""
 
 
-def build_sweep(
-    refers: References, name: str, note: str, seconds: int, days: int
-) -> Workflow:
+def build_sweep(refers: References, name: str, note: str, seconds: int, days: int) -> Workflow:
     """The workflow; it runs every `seconds` and deletes finished rows after `days`, 0 for never."""
     builder = WorkflowBuilder("sweep", refers)
     builder.add_note(note)
@@ -117,13 +114,12 @@ def _add_staged(builder: WorkflowBuilder) -> None:
         "Waits for admission?", (4, 0), "$json.idempotency_key!==''", after=["Staged rows"]
     )
     builder.add_call(
-        "Admit", (5, 0), "admit", {"key": "$json.key"}, each=True, after=[("Waits for admission?", 0)],
+        "Admit", (5, 0), "admit", {"key": "$json.key"}, each=True,
+        after=[("Waits for admission?", 0)],
         onError="continueRegularOutput",
     )  # fmt: skip
     builder.add_filter("Admission done", (6, 0), NO_ITEMS, after=["Admit"])
-    builder.add_fields(
-        "Staged row", (5, 1), "{staged:$json}", after=[("Waits for admission?", 1)]
-    )
+    builder.add_fields("Staged row", (5, 1), "{staged:$json}", after=[("Waits for admission?", 1)])
     builder.add_get(
         "Its creator",
         (6, 1),
@@ -295,7 +291,9 @@ def _add_continuations(builder: WorkflowBuilder, output: dict[str, tuple[str, in
         after=[output["arrived branch"]],
         onError="continueRegularOutput",
     )
-    builder.add_filter("Goes on", (7, 7), "$json.won===true", after=["End the scope", "Join branches"])
+    builder.add_filter(
+        "Goes on", (7, 7), "$json.won===true", after=["End the scope", "Join branches"]
+    )
     builder.add_fields(
         "Claimed here",
         (8, 7),

@@ -193,9 +193,7 @@ class WorkflowBuilder:
 
     def add_split(self, name: str, place: Place, list_field: str, **more: Any) -> str:
         """An item of each entry of a list."""
-        return self.add_node(
-            name, split_out.NODE.name, place, split_parameters(list_field), **more
-        )
+        return self.add_node(name, split_out.NODE.name, place, split_parameters(list_field), **more)
 
     def add_random(self, name: str, place: Place, length: str, **more: Any) -> str:
         """Random hexadecimal digits in the field `random`."""

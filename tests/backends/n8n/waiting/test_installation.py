@@ -67,9 +67,7 @@ def test_a_new_server_gets_table_credential_and_workflows(
     assert SECRET not in str(server.workflows)
 
 
-def test_a_repeated_installation_changes_nothing(
-    server: TableStandIn, client: TableClient
-) -> None:
+def test_a_repeated_installation_changes_nothing(server: TableStandIn, client: TableClient) -> None:
     first = install_support_set(client, SECRET)
     before = len(writing_calls(server))
     again = install_support_set(client, "another")

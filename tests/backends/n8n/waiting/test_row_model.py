@@ -1,5 +1,5 @@
-"""The model of rows: equal to the modelled table of the server, sound in random schedules, and every
-mutation of it is found."""
+"""The model of rows: equal to the modelled table of the server, sound in random schedules, and
+every mutation of it is found."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         "        key=token.key,\n",
     ),
     "commit without a test of the state": (
-        '        execution=token.execution,\n        state="running",\n    )  # fmt: skip\n    mine',
+        "        execution=token.execution,\n        "
+        'state="running",\n    )  # fmt: skip\n    mine',
         "        execution=token.execution,\n    )  # fmt: skip\n    mine",
     ),
     "rows are opened without a commit": ("    if not committed:\n", "    if False:\n"),
@@ -107,7 +108,7 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         'creator["state"] not in ("done", "ending")',
     ),
     "staged rows of interrupted steps stay": (
-        '    for row in stale:\n        yield from _sweep_staged(world, row)\n',
+        "    for row in stale:\n        yield from _sweep_staged(world, row)\n",
         "",
     ),
     "staged rows are opened whoever committed": (
@@ -129,8 +130,8 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         "    if False:\n        cells",
     ),
     "a join fires one branch early": (
-        "if len({row[\"branch\"] for row in arrived}) < max(1, needed):",
-        "if len({row[\"branch\"] for row in arrived}) < max(1, needed - 1):",
+        'if len({row["branch"] for row in arrived}) < max(1, needed):',
+        'if len({row["branch"] for row in arrived}) < max(1, needed - 1):',
     ),
     "a join counts rows, not branches": (
         '        key=arrived[0]["key"],\n        state="open",\n',
@@ -163,7 +164,7 @@ MUTATIONS: dict[str, tuple[str, str]] = {
     ),
     "a start is admitted whoever was first": ("        if earlier:\n", "        if False:\n"),
     "a start does not drop later ones": (
-        "id=lambda number: number > own[\"id\"],",
+        'id=lambda number: number > own["id"],',
         "id=lambda number: number > 10**9,",
     ),
     "a start yields only to admitted ones": (
@@ -205,6 +206,7 @@ MUTATIONS: dict[str, tuple[str, str]] = {
     ),
 }
 """What a mutation does, its place in the model, and what stands there instead."""
+
 
 def mutated_model(name: str, old: str, new: str) -> ModuleType:
     """The model with one place changed."""

@@ -1,0 +1,154 @@
+"""Trials of processes that wait in several places, on a server that this program boots.
+
+`python benchmarks/waiting.py [--trials N] [--mode single|queue] [--kills N] [--seed N]` deploys the
+support set and processes with 2, 3 and 5 people in parallel. Each trial is one instance: answers in
+random order, a quarter of them twice, and kills (`kill -9`) of the server, or of a worker in queue
+mode, at random moments of some trials. The join has to fire exactly once, and nothing that was
+accepted may be lost. It prints counts and every failure; exit code 1 if there is one.
+
+Queue mode needs PostgreSQL and Redis, and a script that boots n8n with them: `--boot FILE` with
+the commands `fresh`, `kill NAME`, `up NAME` and `stop`, as `tools/n8n/boot_queue.sh` of the shared
+data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from orgflow.backends.n8n.server.client.client import Client  # noqa: E402
+from orgflow.backends.n8n.server.client.data_tables import TableClient  # noqa: E402
+from orgflow.backends.n8n.server.install import server_status  # noqa: E402
+from orgflow.backends.n8n.server.process import N8nServer, Owner  # noqa: E402
+from orgflow.backends.n8n.waiting.installation import install_support_set  # noqa: E402
+from waiting_trials import OutsideServer, TrialRunner, run_trial  # noqa: E402
+
+BOOT = ROOT.parent / "shared" / "tools" / "n8n" / "boot_queue.sh"
+SIZES = (2, 3, 5)
+
+Kill = Callable[[random.Random], None]
+
+
+@contextmanager
+def single_server() -> Iterator[tuple[str, str, Kill]]:
+    """One process with SQLite: address, key, and a function that kills and boots it again."""
+    with tempfile.TemporaryDirectory(prefix="orgflow-waiting-") as folder:
+        server = N8nServer(Path(folder))
+        server.start(600)
+        owner = Owner()
+        with Client(server.url, seconds=120) as client:
+            key = client.set_up_owner(owner.email, owner.password)
+        current = [server]
+
+        def kill(rnd: random.Random) -> None:
+            del rnd
+            running = current[0]
+            assert running.pid is not None
+            os.killpg(running.pid, 9)
+            running.stop()
+            current[0] = N8nServer(Path(folder), port=running.port)
+            current[0].start(600)
+
+        try:
+            yield server.url, key, kill
+        finally:
+            current[0].stop()
+
+
+@contextmanager
+def queue_servers(script: Path) -> Iterator[tuple[str, str, Kill]]:
+    """A main process and two workers with PostgreSQL and Redis; a kill is that of a worker."""
+    status = server_status()
+    assert status.files is not None, status.problem
+    with tempfile.TemporaryDirectory(prefix="orgflow-queue-") as folder:
+        Path(folder).chmod(0o755)
+        place = {**os.environ, "Q": folder, "N8N_ROOT": str(status.path), "PORT_BASE": "24300"}
+
+        def control(*words: str) -> None:
+            subprocess.run(
+                ["bash", str(script), *words], env=place, check=True, stdout=subprocess.DEVNULL,
+                timeout=600,
+            )  # fmt: skip
+
+        def kill(rnd: random.Random) -> None:
+            worker = rnd.choice(("w1", "w2"))
+            control("kill", worker)
+            control("up", worker)
+
+        try:
+            control("fresh")
+            key = (Path(folder) / "apikey").read_text("utf-8").strip()
+            yield "http://127.0.0.1:24300", key, kill
+        finally:
+            control("stop")
+
+
+def main() -> int:
+    """Run the trials."""
+    parser = argparse.ArgumentParser(description="Trials of processes that wait in several places.")
+    parser.add_argument("--trials", type=int, default=6)
+    parser.add_argument("--mode", choices=("single", "queue"), default="single")
+    parser.add_argument("--kills", type=int, default=1, help="trials with a kill")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--boot", type=Path, default=BOOT)
+    args = parser.parse_args()
+    servers = single_server() if args.mode == "single" else queue_servers(args.boot)
+    rnd = random.Random(args.seed)
+    counts: Counter[str] = Counter()
+    outside = OutsideServer()
+    with servers as (url, key, kill), TableClient(url, key, seconds=120) as client:
+        installed = install_support_set(client, "benchmark")
+        runner = TrialRunner(client, installed, outside)
+        killed = set(rnd.sample(range(args.trials), min(args.kills, args.trials)))
+        for number in range(args.trials):
+            counts.update(one_trial(runner, number, rnd, kill if number in killed else None))
+    outside.close()
+    for what in ("trials", "kills", "answers accepted", "repeated answers", "failures"):
+        print(f"{what:18} {counts[what]:5}")
+    return 1 if counts["failures"] else 0
+
+
+def one_trial(
+    runner: TrialRunner, number: int, rnd: random.Random, kill: Kill | None
+) -> Counter[str]:
+    """One instance; prints its result and returns its counts."""
+    size = SIZES[number % len(SIZES)]
+    counts: Counter[str] = Counter(trials=1)
+    killing: list[threading.Thread] = []
+
+    def kill_at_random() -> None:
+        if kill is not None and not killing and rnd.random() < 0.4:
+            killing.append(threading.Thread(target=kill, args=(rnd,)))
+            killing[0].start()
+
+    begun = time.monotonic()
+    trial = run_trial(runner, size, rnd, seconds=1_500, between=kill_at_random)
+    for thread in killing:
+        thread.join()
+    counts["kills"] = len(killing)
+    counts["answers accepted"] = len(trial.accepted)
+    counts["repeated answers"] = trial.repeated
+    counts["failures"] = len(trial.failures)
+    print(
+        f"{size} people{', killed' if killing else ''}: {time.monotonic() - begun:.1f} s"
+        f"{''.join(f', FAILED: {failure}' for failure in trial.failures)}",
+        flush=True,
+    )
+    return counts
+
+
+if __name__ == "__main__":
+    sys.exit(main())
