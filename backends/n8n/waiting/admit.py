@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
+from orgflow.backends.n8n.node_types.data_table import Tests
 from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS
 from orgflow.backends.n8n.waiting.rows_code import closed_values
 from orgflow.backends.n8n.waiting.workflow_builder import (
@@ -60,7 +61,7 @@ def build_admit(refers: References, name: str, note: str) -> Workflow:
         after=["Drop later ones"],
     )
     builder.add_test("First one?", (5, 0), _EARLIER, after=["Rows of that key"], executeOnce=True)
-    own = (("key", "eq", key), ("state", "eq", "staged"))
+    own: Tests = (("key", "eq", key), ("state", "eq", "staged"))
     builder.add_update(
         "Admit",
         (6, 0),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
+from orgflow.backends.n8n.node_types.data_table import Tests
 from orgflow.backends.n8n.node_types.stop_and_error import stop_parameters
 from orgflow.backends.n8n.waiting.rows import MOST_CHANGES
 from orgflow.backends.n8n.waiting.rows_code import (
@@ -116,7 +117,7 @@ def _add_claim(builder: WorkflowBuilder) -> None:
 
 def _add_check_of_host(builder: WorkflowBuilder) -> None:
     """An event that does not interrupt: the row it is attached to has to be open."""
-    own = (
+    own: Tests = (
         ("key", "eq", make_expression(f"{_ROW}.key")),
         ("execution", "eq", make_expression(f"{_ROW}.execution")),
         ("state", "eq", "running"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
+from orgflow.backends.n8n.node_types.data_table import Tests
 from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, GRACE_SECONDS, NEVER
 from orgflow.backends.n8n.waiting.rows_code import KEY_LENGTH
 from orgflow.backends.n8n.waiting.workflow_builder import (
@@ -107,7 +108,7 @@ def _add_commit(builder: WorkflowBuilder) -> None:
         after=["Stage rows", ("Leaves rows?", 1)],
     )
     builder.add_test("Committed?", (7, 1), "!!$json.id", after=["Commit"])
-    staged = (
+    staged: Tests = (
         ("created_by", "eq", make_expression(f"{_CALLED_TOKEN}.key")),
         ("execution", "eq", mine),
         ("state", "eq", "staged"),

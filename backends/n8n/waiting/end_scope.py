@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
+from orgflow.backends.n8n.node_types.data_table import Tests
 from orgflow.backends.n8n.waiting.rows_code import closed_values
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NO_ITEMS,
@@ -83,7 +84,7 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
         closed_values("done"),
         after=[("What ended?", 0)],
     )
-    ended = (
+    ended: Tests = (
         ("key", "eq", make_expression(f"{field_of('Called', 'key')}||'-'")),
         ("state", "eq", "ending"),
     )

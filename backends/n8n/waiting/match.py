@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
+from orgflow.backends.n8n.node_types.data_table import TestName
 from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, MESSAGE_MARK
 from orgflow.backends.n8n.waiting.rows_code import closed_values
 from orgflow.backends.n8n.waiting.workflow_builder import (
@@ -95,7 +96,11 @@ def _add_pairing(builder: WorkflowBuilder) -> None:
 def _add_delivery(builder: WorkflowBuilder) -> None:
     """The receiver is claimed in the name of the message, and its process continues."""
     mark = f"'{MESSAGE_MARK}'+{_TAKEN}.key"
-    message = ("key", "eq", make_expression(f"{_TAKEN}.key||'-'"))
+    message: tuple[str, TestName, str] = (
+        "key",
+        "eq",
+        make_expression(f"{_TAKEN}.key||'-'"),
+    )
     builder.add_test(
         "Still to deliver?", (9, 0), "$json.state==='running'", after=["Taken message"]
     )

@@ -142,8 +142,10 @@ def _add_staged(builder: WorkflowBuilder) -> None:
         ),
         after=["Its creator"],
     )  # fmt: skip
-    row = ("key", "eq", make_expression(f"{staged}.key"))
-    still = (row, ("state", "eq", "staged"))
+    still: Tests = (
+        ("key", "eq", make_expression(f"{staged}.key")),
+        ("state", "eq", "staged"),
+    )
     builder.add_update(
         "Begin the instance",
         (8, 0),
@@ -223,7 +225,7 @@ def _add_cases(builder: WorkflowBuilder, queries: list[str]) -> None:
         ],
         onError="continueRegularOutput",
     )
-    mine = (
+    mine: Tests = (
         ("key", "eq", make_expression("$json.key")),
         ("execution", "eq", make_expression("$json.execution")),
         ("state", "eq", "running"),

@@ -161,7 +161,7 @@ class WorkflowBuilder:
         each: bool = False,
         **more: Any,
     ) -> str:
-        settings = {"alwaysOutputData": True} if always else {}
+        settings: dict[str, Any] = {"alwaysOutputData": True} if always else {}
         settings |= {} if each else {"executeOnce": True}
         return self.add_node(name, data_table.NODE.name, place, parameters, **settings, **more)
 
