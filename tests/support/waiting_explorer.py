@@ -61,7 +61,7 @@ class Schedule:
         return self.process.segment(world, token, claimed)
 
     def start_steps(self) -> Any:
-        started = yield from self.model.start(self.world, "p", "start", {"x": 1}, "case")
+        started = yield from self.model.start_instance(self.world, "p", "start", {"x": 1}, "case")
         if started["won"]:
             yield from self.process.segment(self.world, started["token"], started)
         return {}
@@ -70,7 +70,7 @@ class Schedule:
         self.texts += 1
         text = f"text {self.texts}"
         execution = self.world.new_execution()
-        claimed = yield from self.model.claim(self.world, key, execution, "", {key: text})
+        claimed = yield from self.model.claim_row(self.world, key, execution, "", {key: text})
         if claimed["won"]:
             if key in self.accepted:
                 raise ScheduleError(f"two answers of {key} were accepted")
@@ -126,7 +126,7 @@ class Schedule:
             if keys:
                 self.send_message(rnd.choice(keys))
         elif chance < 0.93:
-            world.begin(self.model.sweep(world))
+            world.begin(self.model.sweep_rows(world))
         elif chance < 0.97:
             world.now += rnd.choice((1_000, 25_000, 61_000, 130_000, 660_000))
         elif world.running and self.crashes < _MOST_CRASHES:
@@ -170,7 +170,7 @@ class Schedule:
                 for key in self.message_keys("open"):
                     self.send_message(key)
             world.now += self.rnd.choice((21_000, 61_000, 130_000)) * (1 + number // 12)
-            world.begin(self.model.sweep(world))
+            world.begin(self.model.sweep_rows(world))
         raise ScheduleError(f"the instance does not end: {self.state_text()}")
 
     def roots(self, *states: str) -> list[Row]:
@@ -343,7 +343,7 @@ class Schedule:
                 raise ScheduleError(f"{identity} was delivered to a cancelled receiver")
 
 
-def explore(first: int, count: int, model: ModuleType = row_model) -> int:
+def explore_schedules(first: int, count: int, model: ModuleType = row_model) -> int:
     """Play so many schedules; returns how many were played. Raises the first violation."""
     for seed in range(first, first + count):
         try:
@@ -353,4 +353,4 @@ def explore(first: int, count: int, model: ModuleType = row_model) -> int:
     return count
 
 
-__all__ = ["Gate", "Schedule", "ScheduleError", "explore"]
+__all__ = ["Gate", "Schedule", "ScheduleError", "explore_schedules"]

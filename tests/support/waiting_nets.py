@@ -15,7 +15,7 @@ from orgflow.backends.n8n.waiting.row_model import (
     RowWorld,
     Steps,
     Token,
-    complete,
+    complete_steps,
 )
 
 INTERRUPTING = ("timer", "message")
@@ -182,33 +182,33 @@ class NetProcess:
         data = dict(claimed["data"])
         if event == "start":
             rows = self.first_rows(world, token.instance)
-            return complete(world, token, rows, claimed["variables"])
+            return complete_steps(world, token, rows, claimed["variables"])
         if event in self._stops:
-            return complete(world, token, [], data, leave=f"stop {event}")
+            return complete_steps(world, token, [], data, leave=f"stop {event}")
         if event in self._beside:
             rows = []
             if self._beside[event] == "reminder" and not claimed["variables"].get(event):
                 rows = [self._event_row(world, event, "reminder", token)]
                 data[event] = 1
-            return complete(world, token, rows, data, end=True)
+            return complete_steps(world, token, rows, data, end=True)
         loop = self._loops.get(event)
         if loop is not None:
             done = claimed["variables"].get(f"round {event}", 0) + 1
             data[f"round {event}"] = done
             if done < loop.rounds:
-                return complete(world, token, self._enter(world, loop, token.instance), data)
+                return complete_steps(world, token, self._enter(world, loop, token.instance), data)
             data[f"round {event}"] = 0
         body, following, leaves = self._after[event]
         if following < len(body):
             rows = self._enter(world, body[following], token.instance)
-            return complete(world, token, rows, data)
+            return complete_steps(world, token, rows, data)
         if leaves.join:
             branch = {
                 "kind": "branch", "element": leaves.join, "branch": leaves.branch,
                 "needed": leaves.needed,
             }  # fmt: skip
-            return complete(world, token, [branch], data)
-        return complete(world, token, [], data, end=True)
+            return complete_steps(world, token, [branch], data)
+        return complete_steps(world, token, [], data, end=True)
 
     def _event_row(self, world: RowWorld, event: str, kind: str, token: Token) -> Row:
         row = event_row(world, event, kind, token.instance)

@@ -29,7 +29,7 @@ def start_call(workflow: str, element: str, variables: str, instance: str) -> di
         "execution": EXECUTION,
         "workflow": "$workflow.id",
     }
-    return _call(workflow, values)
+    return _call_node(workflow, values)
 
 
 def claim_call(workflow: str, variables: str = _NOTHING) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def claim_call(workflow: str, variables: str = _NOTHING) -> dict[str, Any]:
         "takeover": "''",
         "attempts": "0",
     }
-    return _call(workflow, values)
+    return _call_node(workflow, values)
 
 
 def take_call(workflow: str) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def take_call(workflow: str) -> dict[str, Any]:
         "takeover": "$json.takeover||''",
         "attempts": "$json.attempts||0",
     }
-    return _call(workflow, values)
+    return _call_node(workflow, values)
 
 
 def complete_call(
@@ -88,10 +88,10 @@ def complete_call(
         "leave": json.dumps(leave),
         "levels": str(levels),
     }
-    return _call(workflow, values)
+    return _call_node(workflow, values)
 
 
-def _call(workflow: str, values: Mapping[str, str]) -> dict[str, Any]:
+def _call_node(workflow: str, values: Mapping[str, str]) -> dict[str, Any]:
     return call_with_parameters(
         workflow, {name: make_expression(code) for name, code in values.items()}
     )

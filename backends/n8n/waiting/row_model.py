@@ -185,7 +185,7 @@ def token_of(row: Row) -> Token:
 # -- operations ------------------------------------------------------------------------------------
 
 
-def admit(world: RowWorld, key: str) -> Steps:
+def admit_row(world: RowWorld, key: str) -> Steps:
     """Whether a staged row is the first one with its idempotency key."""
     yield
     own = world.read(key)
@@ -213,7 +213,7 @@ def admit(world: RowWorld, key: str) -> Steps:
     return {"admitted": bool(row) and row["state"] not in ("dropped", "staged")}
 
 
-def start(
+def start_instance(
     world: RowWorld, workflow: str, element: str, variables: Answer, business_key: str = ""
 ) -> Steps:
     """Start an instance, unless the caller's id of it is known."""
@@ -231,7 +231,7 @@ def start(
          "check_at": world.now + LEASE},
     ])  # fmt: skip
     if given:
-        admission = yield from admit(world, root)
+        admission = yield from admit_row(world, root)
         if not admission["admitted"]:
             return {"won": False}
         yield
@@ -247,7 +247,7 @@ def start(
     return {"won": True, "token": token, "data": variables, "variables": variables}
 
 
-def claim(
+def claim_row(
     world: RowWorld,
     key: str,
     execution: str,
@@ -346,7 +346,7 @@ def read_variables(world: RowWorld, instance: str) -> Generator[None, None, dict
     return variables
 
 
-def join(world: RowWorld, element: str, scope: str, needed: int, execution: str) -> Steps:
+def join_branches(world: RowWorld, element: str, scope: str, needed: int, execution: str) -> Steps:
     """Claim a join whose branches have all arrived."""
     yield
     arrived = [
@@ -385,7 +385,7 @@ def end_scope(
                 yield
                 world.update("end_scope", closed_cells(world, "done"), **ended)
             return {}
-    claimed = yield from claim(world, target, execution, leave or "end")
+    claimed = yield from claim_row(world, target, execution, leave or "end")
     if claimed["won"] and claimed["token"].scope == "":
         yield
         world.update(
@@ -398,7 +398,7 @@ def end_scope(
     return claimed if goes_on else {}
 
 
-def complete(
+def complete_steps(
     world: RowWorld,
     token: Token,
     rows: list[Row],
@@ -436,10 +436,10 @@ def complete(
         world.update("complete", {"state": "open", "execution": ""}, **mine)
         for row in rows:
             if row.get("message_key"):
-                world.begin(match(world, row["message_key"]))
+                world.begin(match_messages(world, row["message_key"]))
     branch = next((row for row in rows if row["kind"] == "branch"), None)
     if branch is not None:
-        joined = yield from join(
+        joined = yield from join_branches(
             world, branch["element"], token.scope, branch["needed"], token.execution
         )
         return joined if joined["won"] else {}
@@ -456,7 +456,7 @@ def complete(
 def _new_rows(world: RowWorld, token: Token, rows: list[Row]) -> list[Row]:
     """The staged rows of a segment. `ref` names a row among them; `host`, `attached_to` and
     `inside` refer to such a name."""
-    made = [
+    staged = [
         {
             **row, "key": world.new_key(), "instance": token.instance, "scope": token.scope,
             "state": "staged", "execution": token.execution, "created_by": token.key,
@@ -464,8 +464,8 @@ def _new_rows(world: RowWorld, token: Token, rows: list[Row]) -> list[Row]:
         }
         for row in rows
     ]  # fmt: skip
-    by_name = {row["ref"]: row for row in made if "ref" in row}
-    for row in made:
+    by_name = {row["ref"]: row for row in staged if "ref" in row}
+    for row in staged:
         inside = row.pop("inside", "")
         if inside:
             row["scope"] = f"{by_name[inside]['scope']}{by_name[inside]['key']}/"
@@ -477,10 +477,10 @@ def _new_rows(world: RowWorld, token: Token, rows: list[Row]) -> list[Row]:
         row["check_at"] = {
             "timer": row.get("due", NEVER), "task": NEVER, "gateway": NEVER,
         }.get(row["kind"], world.now + GRACE)  # fmt: skip
-    return made
+    return staged
 
 
-def match(world: RowWorld, message_key: str = "", message: str = "") -> Steps:
+def match_messages(world: RowWorld, message_key: str = "", message: str = "") -> Steps:
     """Assign the oldest message to the oldest receiver, or finish an interrupted assignment."""
     if message:
         yield
@@ -553,7 +553,7 @@ def _deliver_message(world: RowWorld, message: Row) -> Generator[None, None, Non
             "check_at": world.now + GRACE,
         }  # fmt: skip
         world.update("match", cells, key=message["key"], state="running", execution=target)
-    world.begin(match(world, message["message_key"]))
+    world.begin(match_messages(world, message["message_key"]))
 
 
 def receive_message(
@@ -571,9 +571,9 @@ def receive_message(
     ])  # fmt: skip
     fresh = True
     if identity:
-        fresh = (yield from admit(world, key))["admitted"]
+        fresh = (yield from admit_row(world, key))["admitted"]
     if fresh:
-        world.begin(match(world, message_key))
+        world.begin(match_messages(world, message_key))
     return {"accepted": True, "fresh": fresh}
 
 
@@ -587,7 +587,7 @@ def continue_process(
     attempts: int = 0,
 ) -> Steps:
     """Call a process to go on from a row: claim it, then run the segment after the event."""
-    claimed = yield from claim(
+    claimed = yield from claim_row(
         world, key, world.new_execution(), event, variables, takeover, attempts
     )
     if claimed["won"]:
@@ -598,7 +598,7 @@ def continue_process(
 # -- the sweep -------------------------------------------------------------------------------------
 
 
-def sweep(world: RowWorld) -> Steps:
+def sweep_rows(world: RowWorld) -> Steps:
     """Fire timers, and finish what a crash interrupted."""
     yield
     stale = [
@@ -638,7 +638,7 @@ def _pause_of(world: RowWorld, row: Row) -> int:
 def _sweep_staged(world: RowWorld, row: Row) -> Generator[None, None, None]:
     """A staged row of an interrupted segment, start or message."""
     if row["idempotency_key"]:
-        yield from admit(world, row["key"])
+        yield from admit_row(world, row["key"])
         return
     yield
     creator = world.read(row["created_by"])
@@ -683,7 +683,7 @@ def _sweep_row(world: RowWorld, row: Row) -> Generator[None, None, None]:
         claimed = yield from end_scope(world, "", inside, row["key"], "", world.new_execution())
         yield from _continue_claimed(world, claimed)
     elif kind == "branch":
-        claimed = yield from join(
+        claimed = yield from join_branches(
             world, row["element"], row["scope"], row["needed"], world.new_execution()
         )
         yield from _continue_claimed(world, claimed)
@@ -691,16 +691,16 @@ def _sweep_row(world: RowWorld, row: Row) -> Generator[None, None, None]:
         yield
         world.update("sweep", closed_cells(world, "expired"), key=row["key"], state="open")
     elif kind in ("message", "receiver"):
-        yield from match(world, row["message_key"])
+        yield from match_messages(world, row["message_key"])
 
 
 def _sweep_running(world: RowWorld, row: Row) -> Generator[None, None, None]:
     """A row whose execution has not ended it in time."""
     mine = {"key": row["key"], "execution": row["execution"], "state": "running"}
     if row["kind"] == "message":
-        yield from match(world, message=row["key"])
+        yield from match_messages(world, message=row["key"])
     elif row["execution"].startswith(MESSAGE_MARK):
-        yield from match(world, message=row["execution"].removeprefix(MESSAGE_MARK))
+        yield from match_messages(world, message=row["execution"].removeprefix(MESSAGE_MARK))
     elif row["kind"] == "scope" and row["scope"] == "":
         yield
         world.update("sweep", closed_cells(world, "done"), **mine)

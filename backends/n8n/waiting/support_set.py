@@ -132,8 +132,8 @@ def read_version(workflow: Mapping[str, Any]) -> tuple[str, str] | None:
     """Part and version of a workflow of the set; `None` for any other workflow."""
     for node in workflow.get("nodes") or ():
         content = (node.get("parameters") or {}).get("content")
-        _, found, rest = str(content or "").partition(hidden_line(MARK)[:-1])
-        if found:
+        _, mark, rest = str(content or "").partition(hidden_line(MARK)[:-1])
+        if mark:
             line = json.loads(rest.splitlines()[0].removesuffix(")"))
             return str(line["part"]), str(line["version"])
     return None

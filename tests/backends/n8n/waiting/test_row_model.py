@@ -20,7 +20,7 @@ from orgflow.backends.n8n.engine_model.tables import (
 )
 from orgflow.backends.n8n.waiting import row_model
 from orgflow.backends.n8n.waiting.row_model import RowWorld
-from waiting_explorer import Schedule, ScheduleError, explore
+from waiting_explorer import Schedule, ScheduleError, explore_schedules
 
 SOURCE = Path(row_model.__file__)
 SCHEDULES = 2_000
@@ -31,7 +31,7 @@ TRIES = 2_500
 
 def test_schedules_keep_the_invariants() -> None:
     begun = time.process_time()
-    assert explore(0, SCHEDULES) == SCHEDULES
+    assert explore_schedules(0, SCHEDULES) == SCHEDULES
     assert time.process_time() - begun < MOST_SECONDS
 
 
@@ -224,6 +224,6 @@ def mutated_model(name: str, old: str, new: str) -> ModuleType:
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_mutations_are_found(name: str, monkeypatch: Any) -> None:
     model = mutated_model(name, *MUTATIONS[name])
-    monkeypatch.setattr("waiting_nets.complete", model.complete)
+    monkeypatch.setattr("waiting_nets.complete_steps", model.complete_steps)
     with pytest.raises(ScheduleError):
-        explore(0, TRIES, model)
+        explore_schedules(0, TRIES, model)
