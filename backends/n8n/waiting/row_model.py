@@ -643,19 +643,19 @@ def _sweep_staged(world: RowWorld, row: Row) -> Generator[None, None, None]:
     yield
     creator = world.read(row["created_by"])
     own = {"key": row["key"], "state": "staged"}
-    same_execution = bool(creator) and creator["execution"] == row["execution"]
-    if creator and row["kind"] == "start" and creator["state"] == "open":
+    if not creator:
+        return
+    same_execution = creator["execution"] == row["execution"]
+    if row["kind"] == "start" and creator["state"] == "open":
         yield
         world.update("sweep", {"state": "open", "execution": "", "check_at": world.now}, **own)
-    elif creator and creator["state"] in ("done", "ending") and same_execution:
+    elif creator["state"] in ("done", "ending") and same_execution:
         yield
         cells = {"state": "open", "execution": ""}
         siblings = {"created_by": row["created_by"], "execution": row["execution"]}
         world.update("sweep", cells, state="staged", **siblings)
-    elif (
-        not creator
-        or creator["state"] in ("cancelled", "dropped")
-        or (row["kind"] != "start" and not same_execution)
+    elif creator["state"] in ("cancelled", "dropped") or (
+        row["kind"] != "start" and not same_execution
     ):
         yield
         world.delete(**own)

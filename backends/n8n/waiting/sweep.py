@@ -125,6 +125,7 @@ def _add_staged(builder: WorkflowBuilder) -> None:
         (6, 1),
         (("key", "eq", make_expression("$json.staged.created_by")),),
         1,
+        always=False,
         each=True,
         after=["Staged row"],
     )
@@ -137,7 +138,7 @@ def _add_staged(builder: WorkflowBuilder) -> None:
             ("committed",
              f"['done','ending'].includes($json.state)&&$json.execution==={staged}.execution"),
             ("undone",
-             f"!$json.id||['cancelled','dropped'].includes($json.state)"
+             "['cancelled','dropped'].includes($json.state)"
              f"||({staged}.kind!=='start'&&$json.execution!=={staged}.execution)"),
         ),
         after=["Its creator"],
@@ -342,6 +343,13 @@ def _add_retention(builder: WorkflowBuilder, days: int) -> None:
         (("instance", "eq", make_expression("$json.key")),),
         each=True,
         after=["Instances that ended long ago"],
+    )
+    # Their steps neither committed nor were taken over, such as steps that failed too often.
+    builder.add_delete(
+        "Delete forgotten rows",
+        (3, 14),
+        (("state", "eq", "staged"), ("changed_at", "lte", old)),
+        after=["Begin"],
     )
     builder.add_delete(
         "Delete old messages",

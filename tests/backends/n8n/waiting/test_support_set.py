@@ -33,7 +33,7 @@ SET = build_support_set(
 )
 COUNTS = {
     "report": 3, "admit": 11, "claim": 21, "join": 12, "end_scope": 14, "match": 20,
-    "complete": 22, "start": 13, "message": 13, "sweep": 35,
+    "complete": 22, "start": 13, "message": 13, "sweep": 36,
 }  # fmt: skip
 """Nodes of each workflow, its note included."""
 
