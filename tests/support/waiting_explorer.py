@@ -21,6 +21,7 @@ from waiting_nets import (
     Parallel,
     Sequence,
     Sub,
+    Task,
     net_text,
 )
 
@@ -29,6 +30,7 @@ Row = dict[str, Any]
 _ACTIONS = 90
 _MOST_CRASHES = 4
 _ROUNDS = 120
+_CHECK_OF_TIMERS = 15
 
 
 class ScheduleError(AssertionError):
@@ -52,18 +54,25 @@ class Schedule:
         self.sent: dict[str, bool] = {}
         self.opened: set[str] = set()
         self.in_time: set[str] = set()
+        self.frozen: list[Any] = []
+        self.thaws = self.rnd.randint(5, 25)
+        self.waits_for_timers = self.rnd.random() < 0.5
         self.crashes = 0
         self.texts = 0
 
     # -- what happens ----------------------------------------------------------------------------
 
     def process_segment(self, world: Any, token: Any, claimed: Any) -> Any:
+        for key in claimed["variables"]:
+            row = world.read(key)
+            if row and key != token.key and row["state"] not in ("done", "ending"):
+                raise ScheduleError(f"variables of {key} count although it is {row['state']}")
         return self.process.segment(world, token, claimed)
 
     def start_steps(self) -> Any:
         started = yield from self.model.start_instance(self.world, "p", "start", {"x": 1}, "case")
         if started["won"]:
-            yield from self.process.segment(self.world, started["token"], started)
+            yield from self.process_segment(self.world, started["token"], started)
         return {}
 
     def answer_steps(self, key: str) -> Any:
@@ -76,7 +85,7 @@ class Schedule:
                 raise ScheduleError(f"two answers of {key} were accepted")
             self.accepted[key] = text
             yield
-            yield from self.process.segment(self.world, claimed["token"], claimed)
+            yield from self.process_segment(self.world, claimed["token"], claimed)
         return {}
 
     def message_steps(self, message_key: str, identity: str) -> Any:
@@ -114,8 +123,11 @@ class Schedule:
         """One random action."""
         world, rnd = self.world, self.rnd
         chance = rnd.random()
-        if world.running and chance < 0.72:
-            world.advance(rnd.choice(world.running))
+        active = [steps for steps in world.running if steps not in self.frozen]
+        if active and chance < 0.7:
+            world.advance(rnd.choice(active))
+        elif active and chance < 0.72:
+            self.frozen.append(rnd.choice(active))
         elif chance < 0.82:
             keys = self.tasks("open", "running", "staged", "done")
             if keys:
@@ -129,9 +141,9 @@ class Schedule:
             world.begin(self.model.sweep_rows(world))
         elif chance < 0.97:
             world.now += rnd.choice((1_000, 25_000, 61_000, 130_000, 660_000))
-        elif world.running and self.crashes < _MOST_CRASHES:
+        elif active and self.crashes < _MOST_CRASHES:
             self.crashes += 1
-            world.crash(rnd.choice(world.running))
+            world.crash(rnd.choice(active))
 
     # -- the whole schedule ----------------------------------------------------------------------
 
@@ -151,8 +163,15 @@ class Schedule:
         world = self.world
         for number in range(_ROUNDS):
             budget = 4_000
-            while world.running:
-                steps = self.rnd.choice(world.running)
+            if number >= self.thaws:
+                self.frozen.clear()
+            if number == _CHECK_OF_TIMERS:
+                self.check_timers()
+            while active := [steps for steps in world.running if steps not in self.frozen]:
+                steps = self.rnd.choice(active)
+                if number < 20 and self.rnd.random() < 0.005:
+                    self.frozen.append(steps)
+                    continue
                 if self.crashes < _MOST_CRASHES and number < 20 and self.rnd.random() < 0.02:
                     self.crashes += 1
                     world.crash(steps)
@@ -162,10 +181,14 @@ class Schedule:
                 if not budget:
                     raise ScheduleError("an execution does not end")
             live = [r for r in world.rows if r["live"] or r["state"] == "ending"]
-            open_rows = [r for r in live if r["kind"] != "message" or r["state"] == "staged"]
-            if not open_rows and self.roots("done"):
+            open_rows = [
+                r for r in live if r["kind"] != "message" or r["state"] in ("staged", "running")
+            ]
+            if not open_rows and self.roots("done") and not world.running:
                 return
             for key in self.tasks("open"):
+                if self.waits_for_timers and number <= _CHECK_OF_TIMERS and self.has_timer(key):
+                    continue
                 world.begin(self.answer_steps(key))
             if number == 20:  # a caller without an answer calls again, in the end without a crash
                 world.begin(self.start_steps())
@@ -175,6 +198,18 @@ class Schedule:
             world.now += self.rnd.choice((21_000, 61_000, 130_000)) * (1 + number // 12)
             world.begin(self.model.sweep_rows(world))
         raise ScheduleError(f"the instance does not end: {self.state_text()}")
+
+    def has_timer(self, key: str) -> bool:
+        """Whether a timer is attached to a row."""
+        return any(row["host"] == key and row["kind"] == "timer" for row in self.world.rows)
+
+    def check_timers(self) -> None:
+        """Timers whose task is open have fired some minutes after they were due."""
+        for row in self.world.rows:
+            if row["kind"] == "timer" and row["state"] == "open":
+                host = self.world.read(row["host"])
+                if host["state"] == "open" and row["due"] < self.world.now - 700_000:
+                    raise ScheduleError(f"the timer {row['key']} does not fire")
 
     def roots(self, *states: str) -> list[Row]:
         """Rows of instances."""
@@ -278,6 +313,8 @@ class Schedule:
         for node in body:
             if not isinstance(node, Parallel):  # a loop enters its first branch again
                 self.compare(node.name, self.entered(node), entries, cut)
+            if isinstance(node, Task) and node.stops:
+                self.check_stop(node)
             if isinstance(node, Parallel):
                 self.check_join(node, cut=cut)
             elif isinstance(node, Sub):
@@ -286,6 +323,12 @@ class Schedule:
                 self.check_sequence(node.body, self.entered(node), cut=cut or not ended)
             entries = self.left(node, entries)
         return entries
+
+    def check_stop(self, node: Task) -> None:
+        """A step that ends its scope at once has ended it."""
+        for row in self.rows_of(node.name, "task"):
+            if row["state"] in ("done", "ending") and not self.ended_by_event(row):
+                raise ScheduleError(f"{node.name} did not end its scope")
 
     def check_join(self, node: Parallel, *, cut: bool) -> None:
         """Branches were entered equally often, and each firing of the join consumed one token of

@@ -50,23 +50,37 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
         "A started path?", (4, 2), "$json.state==='staged'", after=[("Nothing open?", 1)]
     )
     builder.add_filter("Ask again later", (5, 3), NO_ITEMS, after=[("A started path?", 0)])
+    # Steps that left the scope by an event, and have not claimed it yet, decide how it ends.
+    builder.add_get(
+        "Event that leaves it",
+        (4, 1),
+        (
+            ("state", "eq", "ending"),
+            ("ends_scope", "eq", make_expression(field_of("Called", "target"))),
+            ("ends_with", "neq", ""),
+        ),
+        1,
+        after=[("Nothing open?", 0)],
+    )
+    leaving = "$('Event that leaves it')"
     builder.add_call(
         "Claim the scope",
-        (4, 0),
+        (5, 0),
         "claim",
         {
             "key": field_of("Called", "target"),
             "execution": field_of("Called", "execution"),
-            "event": f"{field_of('Called', 'leave')}||'end'",
+            "event": f"{field_of('Called', 'leave')}||({leaving}.isExecuted"
+            f"?{leaving}.first().json.ends_with:'')||'end'",
             "variables": "({})",
             "takeover": "''",
             "attempts": "0",
         },
-        after=[("Left by an event?", 0), ("Nothing open?", 0)],
+        after=[("Left by an event?", 0), "Event that leaves it"],
     )
     builder.add_switch(
         "What ended?",
-        (5, 0),
+        (6, 0),
         (
             ("the instance", "$json.won&&$json.token.scope===''"),
             ("a sub-process", "$json.won"),
@@ -75,7 +89,7 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
     )
     builder.add_update(
         "Finish the instance",
-        (6, 0),
+        (7, 0),
         (
             ("key", "eq", make_expression("$json.token.key")),
             ("execution", "eq", make_expression("$json.token.execution")),
@@ -90,18 +104,18 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
     )
     builder.add_update(
         "Path ended",
-        (7, 2),
+        (8, 2),
         ended,
         closed_values("done"),
         after=["Finish the instance", ("What ended?", 2), ("A started path?", 1)],
     )
-    builder.add_filter("Nothing to continue", (8, 2), NO_ITEMS, after=["Path ended"])
+    builder.add_filter("Nothing to continue", (9, 2), NO_ITEMS, after=["Path ended"])
     builder.add_update(
-        "Path left the scope", (7, 1), ended, closed_values("done"), after=[("What ended?", 1)]
+        "Path left the scope", (8, 1), ended, closed_values("done"), after=[("What ended?", 1)]
     )
     builder.add_fields(
         "Continue after the scope",
-        (8, 1),
+        (9, 1),
         field_of("Claim the scope", "$").replace(".$", ""),
         after=["Path left the scope"],
     )

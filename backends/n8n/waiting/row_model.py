@@ -9,8 +9,10 @@ with `engine_model.tables`, which is compared with recordings of the server.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import field
+from operator import itemgetter
 from typing import Any, Final
 
 from orgflow.backends.n8n.waiting.rows import (
@@ -105,11 +107,17 @@ class RowWorld:
         self._executions += 1
         return f"e{self._executions}"
 
-    def insert(self, rows: list[Row]) -> None:
-        """Insert rows in one transaction."""
-        for row in rows:
-            self._numbers += 1
-            self.rows.append({**_EMPTY, **row, "id": self._numbers, "changed_at": self.now})
+    def take_numbers(self, count: int) -> list[int]:
+        """Numbers for new rows. PostgreSQL gives them before the rows become visible, so a row with
+        a lower number may become visible later."""
+        self._numbers += count
+        return list(range(self._numbers - count + 1, self._numbers + 1))
+
+    def insert(self, rows: list[Row], numbers: list[int]) -> None:
+        """Make rows visible, in one transaction."""
+        for row, number in zip(rows, numbers, strict=True):
+            new = {**_EMPTY, **row, "id": number, "changed_at": self.now}
+            insort(self.rows, new, key=itemgetter("id"))
 
     def select(self, limit: int = 1_000, **tests: Any) -> list[Row]:
         """Rows whose cells equal all of some values, or for which a function of a cell holds."""
@@ -220,6 +228,8 @@ def start_instance(
     root, first, execution = world.new_key(), world.new_key(), world.new_execution()
     given = bool(business_key)
     yield
+    numbers = world.take_numbers(2)
+    yield
     world.insert([
         {"key": root, "instance": root, "business_key": business_key, "kind": "scope",
          "element": "process", "scope": "", "state": "staged" if given else "open",
@@ -229,7 +239,7 @@ def start_instance(
          "scope": f"{root}/", "state": "staged" if given else "running", "execution": execution,
          "created_by": root, "variables": dict(variables), "workflow": workflow,
          "check_at": world.now + LEASE},
-    ])  # fmt: skip
+    ], numbers)  # fmt: skip
     if given:
         admission = yield from admit_row(world, root)
         if not admission["admitted"]:
@@ -385,6 +395,9 @@ def end_scope(
                 yield
                 world.update("end_scope", closed_cells(world, "done"), **ended)
             return {}
+        yield
+        leaving = world.select(1, state="ending", ends_scope=target, ends_with=bool)
+        leave = leaving[0]["ends_with"] if leaving else ""
     claimed = yield from claim_row(world, target, execution, leave or "end")
     if claimed["won"] and claimed["token"].scope == "":
         yield
@@ -412,7 +425,9 @@ def complete_steps(
     if rows:
         staged = _new_rows(world, token, rows)
         yield
-        world.insert(staged)
+        numbers = world.take_numbers(len(staged))
+        yield
+        world.insert(staged, numbers)
     ends = end or bool(leave)
     yield
     committed = world.update(
@@ -562,13 +577,15 @@ def receive_message(
     """Keep a message from outside, once for each identity."""
     key = world.new_key()
     yield
+    numbers = world.take_numbers(1)
+    yield
     world.insert([
         {"key": key, "instance": "", "kind": "message", "element": "", "scope": "",
          "state": "staged" if identity else "open", "variables": dict(variables), "workflow": "",
          "message_key": message_key, "due": min(world.now + lifetime, NEVER),
          "idempotency_key": f"message|{identity}" if identity else "",
          "check_at": world.now + GRACE}
-    ])  # fmt: skip
+    ], numbers)  # fmt: skip
     fresh = True
     if identity:
         fresh = (yield from admit_row(world, key))["admitted"]
