@@ -137,30 +137,10 @@ def _add_check_of_host(builder: WorkflowBuilder) -> None:
         {"interrupting": "checked"},
         after=[("Task still open?", 0)],
     )
-    # First the message, so that a crash in between leaves the row to the sweep.
-    builder.add_test(
-        "Was it a message?", (6, 1), f"{_ROW}.kind==='receiver'", after=[("Task still open?", 1)]
-    )
-    builder.add_update(
-        "Return the message",
-        (7, 1),
-        (
-            ("kind", "eq", "message"),
-            ("state", "eq", "done"),
-            ("execution", "eq", make_expression(f"{_ROW}.key")),
-        ),
-        {
-            "state": "open",
-            "live": "1",
-            "execution": "",
-            "changed_at": make_expression(NOW),
-            "check_at": make_expression(NOW),
-        },
-        after=[("Was it a message?", 0)],
-    )
+    # The sweep returns the message of a late event, and ends its path.
     builder.add_update(
         "Too late",
-        (8, 1),
+        (6, 1),
         own,
         {
             "state": "ending",
@@ -171,7 +151,7 @@ def _add_check_of_host(builder: WorkflowBuilder) -> None:
             "changed_at": make_expression(NOW),
             "check_at": make_expression(NOW),
         },
-        after=[("Was it a message?", 1), "Return the message"],
+        after=[("Task still open?", 1)],
     )
 
 

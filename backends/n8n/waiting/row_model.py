@@ -320,12 +320,6 @@ def _check_host(world: RowWorld, row: Row) -> Generator[None, None, bool]:
     if host and host["state"] == "open":
         world.update("claim", {"interrupting": "checked"}, **mine)
         return True
-    if row["kind"] == "receiver":
-        cells = {
-            "state": "open", "execution": "", "changed_at": world.now, "check_at": world.now,
-        }  # fmt: skip
-        world.update("claim", cells, kind="message", state="done", execution=row["key"])
-        yield
     world.update(
         "claim",
         {
@@ -684,6 +678,12 @@ def _sweep_row(world: RowWorld, row: Row) -> Generator[None, None, None]:
     if state == "running":
         yield from _sweep_running(world, row)
     elif state == "ending":
+        if kind == "receiver" and row["interrupting"] == "no":
+            yield
+            cells = {
+                "state": "open", "execution": "", "changed_at": world.now, "check_at": world.now,
+            }  # fmt: skip
+            world.update("sweep", cells, kind="message", state="done", execution=row["key"])
         claimed = yield from end_scope(
             world, row["key"], row["scope"], row["ends_scope"], row["ends_with"],
             world.new_execution(),

@@ -93,7 +93,7 @@ TRANSITIONS: Final = (
     Transition("running", "failed", "sweep"),
     Transition("running", "cancelled", "claim"),
     Transition("ending", "done", "end_scope"),
-    Transition("done", "open", "claim"),
+    Transition("done", "open", "sweep"),
     Transition("failed", "cancelled", "claim"),
 )
 """All allowed changes of state. From `done` to `open`: a message whose receiver turned out to be

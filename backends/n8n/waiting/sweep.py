@@ -60,6 +60,7 @@ _CASES: Final = (
     ("instance that ends", "$json.state==='running'&&$json.kind==='scope'&&$json.scope===''"),
     ("failed too often", f"$json.state==='running'&&Number($json.attempts)>={MOST_ATTEMPTS}"),
     ("interrupted steps", "$json.state==='running'"),
+    ("late event", "$json.state==='ending'&&$json.kind==='receiver'&&$json.interrupting==='no'"),
     ("end of a path", "$json.state==='ending'"),
     ("open scope", "$json.kind==='scope'"),
     ("arrived branch", "$json.kind==='branch'"),
@@ -265,6 +266,24 @@ def _add_cases(builder: WorkflowBuilder, queries: list[str]) -> None:
 def _add_continuations(builder: WorkflowBuilder, output: dict[str, tuple[str, int]]) -> None:
     """Steps that another execution has to take over."""
     mine = "'sweep '+$execution.id"
+    builder.add_update(
+        "Return the message",
+        (6, 6),
+        (
+            ("kind", "eq", "message"),
+            ("state", "eq", "done"),
+            ("execution", "eq", make_expression("$json.key")),
+        ),
+        {
+            "state": "open",
+            "live": "1",
+            "execution": "",
+            "changed_at": make_expression(NOW),
+            "check_at": make_expression(NOW),
+        },
+        each=True,
+        after=[output["late event"]],
+    )
     builder.add_call(
         "End the scope",
         (6, 7),
@@ -277,7 +296,7 @@ def _add_continuations(builder: WorkflowBuilder, output: dict[str, tuple[str, in
             "execution": mine,
         },
         each=True,
-        after=[output["end of a path"], output["open scope"]],
+        after=[output["late event"], output["end of a path"], output["open scope"]],
         onError="continueRegularOutput",
     )
     builder.add_call(

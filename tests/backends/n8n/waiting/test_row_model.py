@@ -126,8 +126,8 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         '            "state": "done", "variables": {}, "ends_scope"',
     ),
     "a late event keeps its message": (
-        '    if row["kind"] == "receiver":\n        cells',
-        "    if False:\n        cells",
+        'if kind == "receiver" and row["interrupting"] == "no":',
+        "if False:",
     ),
     "a join fires one branch early": (
         'if len({row["branch"] for row in arrived}) < max(1, needed):',

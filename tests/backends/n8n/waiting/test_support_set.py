@@ -32,8 +32,8 @@ SET = build_support_set(
     server_references("T", {part: f"id of {part}" for part in PARTS}, {"id": "c", "name": "n"})
 )
 COUNTS = {
-    "report": 3, "admit": 11, "claim": 21, "join": 12, "end_scope": 15, "match": 20,
-    "complete": 22, "start": 13, "message": 13, "sweep": 36,
+    "report": 3, "admit": 11, "claim": 19, "join": 12, "end_scope": 15, "match": 20,
+    "complete": 22, "start": 13, "message": 13, "sweep": 37,
 }  # fmt: skip
 """Nodes of each workflow, its note included."""
 
