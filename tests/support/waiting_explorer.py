@@ -389,6 +389,41 @@ class Schedule:
                 raise ScheduleError(f"{identity} was delivered to a cancelled receiver")
 
 
+def play_stalled_join(model: ModuleType = row_model) -> None:
+    """A schedule that chance hardly finds: an execution claims a join in a loop and stalls; another
+    takes over and begins the next pass, whose first branch arrives; then the first one goes on.
+
+    Raises:
+        ScheduleError: it consumed that branch.
+    """
+    schedule = Schedule(0, model)
+    loop = Parallel("J", ((Task("A"),), (Task("B"),)), 2)
+    schedule.net = (loop,)
+    schedule.process = NetProcess(schedule.net)
+    schedule.crashes = _MOST_CRASHES
+    world = schedule.world
+
+    def run_active() -> None:
+        while active := [steps for steps in world.running if steps not in schedule.frozen]:
+            world.advance(active[0])
+
+    world.begin(schedule.start_steps())
+    run_active()
+    for key in schedule.tasks("open"):
+        world.begin(schedule.answer_steps(key))
+    while not any(row["kind"] == "branch" and row["state"] == "running" for row in world.rows):
+        world.advance(world.running[0])
+    schedule.frozen = list(world.running)
+    world.now += model.LEASE + 1
+    world.begin(model.sweep_rows(world))
+    run_active()
+    world.begin(schedule.answer_steps(schedule.tasks("open")[0]))
+    run_active()
+    schedule.frozen = []
+    schedule.drain()
+    schedule.check_end()
+
+
 def explore_schedules(first: int, count: int, model: ModuleType = row_model) -> int:
     """Play so many schedules; returns how many were played. Raises the first violation."""
     for seed in range(first, first + count):
@@ -399,4 +434,4 @@ def explore_schedules(first: int, count: int, model: ModuleType = row_model) -> 
     return count
 
 
-__all__ = ["Gate", "Schedule", "ScheduleError", "explore_schedules"]
+__all__ = ["Gate", "Schedule", "ScheduleError", "explore_schedules", "play_stalled_join"]

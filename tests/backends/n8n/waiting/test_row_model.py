@@ -20,7 +20,7 @@ from orgflow.backends.n8n.engine_model.tables import (
 )
 from orgflow.backends.n8n.waiting import row_model
 from orgflow.backends.n8n.waiting.row_model import RowWorld
-from waiting_explorer import Schedule, ScheduleError, explore_schedules
+from waiting_explorer import Schedule, ScheduleError, explore_schedules, play_stalled_join
 
 SOURCE = Path(row_model.__file__)
 SCHEDULES = 2_000
@@ -33,6 +33,10 @@ def test_schedules_keep_the_invariants() -> None:
     begun = time.process_time()
     assert explore_schedules(0, SCHEDULES) == SCHEDULES
     assert time.process_time() - begun < MOST_SECONDS
+
+
+def test_a_stalled_join_leaves_the_next_pass_alone() -> None:
+    play_stalled_join()
 
 
 def test_schedules_reach_what_they_are_about() -> None:
@@ -213,9 +217,15 @@ def mutated_model(name: str, old: str, new: str) -> ModuleType:
     return module
 
 
+def play_all(model: ModuleType) -> None:
+    """Random schedules, then the one that chance hardly finds."""
+    explore_schedules(0, TRIES, model)
+    play_stalled_join(model)
+
+
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_mutations_are_found(name: str, monkeypatch: Any) -> None:
     model = mutated_model(name, *MUTATIONS[name])
     monkeypatch.setattr("waiting_nets.complete_steps", model.complete_steps)
     with pytest.raises(ScheduleError):
-        explore_schedules(0, TRIES, model)
+        play_all(model)
