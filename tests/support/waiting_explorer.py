@@ -52,7 +52,7 @@ class Schedule:
         self.commits: Counter[str] = Counter()
         self.accepted: dict[str, str] = {}
         self.sent: dict[str, bool] = {}
-        self.opened: set[str] = set()
+        self.opened: dict[str, int] = {}
         self.in_time: set[str] = set()
         self.frozen: list[Any] = []
         self.thaws = self.rnd.randint(5, 25)
@@ -208,7 +208,8 @@ class Schedule:
         for row in self.world.rows:
             if row["kind"] == "timer" and row["state"] == "open":
                 host = self.world.read(row["host"])
-                if host["state"] == "open" and row["due"] < self.world.now - 700_000:
+                overdue = self.world.now - max(row["due"], self.opened[row["key"]])
+                if host["state"] == "open" and overdue > 700_000:
                     raise ScheduleError(f"the timer {row['key']} does not fire")
 
     def roots(self, *states: str) -> list[Row]:
@@ -239,7 +240,7 @@ class Schedule:
             if self.wins[key] > 1:
                 raise ScheduleError(f"two claims of {key}")
         if old == "staged" and new == "open":
-            self.opened.add(key)
+            self.opened[key] = self.world.now
         if before["interrupting"] == "no":
             host = self.world.read(before["attached_to"])
             if old == "open" and new == "running" and host["state"] == "open":
