@@ -101,6 +101,12 @@ def _add_delivery(builder: WorkflowBuilder) -> None:
         "eq",
         make_expression(f"{_TAKEN}.key||'-'"),
     )
+    # The moment of its assignment tells it from a later one of the same message.
+    moment: tuple[str, TestName, str] = (
+        "changed_at",
+        "eq",
+        make_expression(f"{_TAKEN}.changed_at"),
+    )
     builder.add_test(
         "Still to deliver?", (9, 0), "$json.state==='running'", after=["Taken message"]
     )
@@ -136,7 +142,7 @@ def _add_delivery(builder: WorkflowBuilder) -> None:
     builder.add_update(
         "Message delivered",
         (13, 0),
-        (message, ("state", "eq", "running")),
+        (message, moment, ("state", "eq", "running")),
         closed_values("done"),
         after=[("Has this message?", 0)],
     )
@@ -167,6 +173,7 @@ def _add_delivery(builder: WorkflowBuilder) -> None:
         (14, 1),
         (
             message,
+            moment,
             ("state", "eq", "running"),
             ("execution", "eq", make_expression(f"{_TAKEN}.execution||'-'")),
         ),

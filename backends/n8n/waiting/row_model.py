@@ -529,6 +529,8 @@ def _deliver_message(world: RowWorld, message: Row) -> Generator[None, None, Non
     """Claim the receiver in the name of a taken message, and continue its process."""
     mark = MESSAGE_MARK + message["key"]
     target = message["execution"] or "-"
+    # The moment of its assignment tells it from a later one of the same message.
+    this = {"key": message["key"], "changed_at": message["changed_at"]}
     if message["state"] == "running":
         yield
         world.update(
@@ -545,7 +547,7 @@ def _deliver_message(world: RowWorld, message: Row) -> Generator[None, None, Non
     receiver = world.read(target)
     if receiver and receiver["state"] == "running" and receiver["execution"] == mark:
         yield
-        world.update("match", closed_cells(world, "done"), key=message["key"], state="running")
+        world.update("match", closed_cells(world, "done"), state="running", **this)
         world.begin(
             continue_process(
                 world, message["workflow"], target, mark, message["event"], message["variables"]
@@ -561,7 +563,7 @@ def _deliver_message(world: RowWorld, message: Row) -> Generator[None, None, Non
             "state": "open", "execution": "", "host": "", "changed_at": world.now,
             "check_at": world.now + GRACE,
         }  # fmt: skip
-        world.update("match", cells, key=message["key"], state="running", execution=target)
+        world.update("match", cells, state="running", execution=target, **this)
     world.begin(match_messages(world, message["message_key"]))
 
 

@@ -168,8 +168,7 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         'row["state"] != "staged"',
     ),
     "a message is free although it is delivered": (
-        '        world.update("match", closed_cells(world, "done"), key=message["key"], '
-        'state="running")\n',
+        '        world.update("match", closed_cells(world, "done"), state="running", **this)\n',
         "",
     ),
     "a message is taken without a test of its state": (
@@ -181,8 +180,7 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         "            key=target,\n",
     ),
     "a freed message is not freed": (
-        '        world.update("match", cells, key=message["key"], state="running", '
-        "execution=target)\n",
+        '        world.update("match", cells, state="running", execution=target, **this)\n',
         "",
     ),
     "a claimed receiver keeps its host": (
