@@ -12,13 +12,13 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.format import called_workflows
+    from orgflow.backends.n8n.node_types import called_workflows
     from orgflow.frontends.n8n import import_rules, workflow_reader
 
     from orgflow_ir.diagnostics import Rule
     from orgflow_ir.model import json_source_map
 else:  # a frontend is loaded to recognise its files; the rest when it reads one
-    called_workflows = LazyModule("orgflow.backends.n8n.format.called_workflows")
+    called_workflows = LazyModule("orgflow.backends.n8n.node_types.called_workflows")
     import_rules = LazyModule("orgflow.frontends.n8n.import_rules")
     workflow_reader = LazyModule("orgflow.frontends.n8n.workflow_reader")
     json_source_map = LazyModule("orgflow_ir.model.json_source_map")

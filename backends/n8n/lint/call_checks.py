@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from orgflow.backends.n8n.format.called_workflows import (
-    CalledWorkflow,
-    called_in_file,
-    describe_called,
-)
 from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.call_rules import CallInputs, RefusedCall
 from orgflow.backends.n8n.lint.lint_report import Report, list_names
 from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.node_types import calling_type
+from orgflow.backends.n8n.node_types.called_workflows import (
+    CalledWorkflow,
+    called_in_file,
+    describe_called,
+)
 from orgflow.backends.n8n.node_types.execute_workflow import called_workflow
 
 from orgflow_ir.diagnostics import Severity

@@ -18,6 +18,7 @@ SHARED = {
     "workflow_calls",
     "__init__",
     "behaviour",
+    "called_workflows",
     "catalogue",
     "conditions",
     "node_programs",
