@@ -24,7 +24,7 @@ _TWO = "".join(
 )
 
 
-@pytest.mark.parametrize("construct", ["sub-process", "loop", "flow.message"])
+@pytest.mark.parametrize("construct", ["sub-process", "loop"])
 def test_what_would_become_calls_is_refused(construct: str) -> None:
     assert isinstance(N8N_TARGET.constructs[construct], Illegal)
 
