@@ -29,7 +29,7 @@ STEPS = ("reserve", "pick", "send", "pay")
 """The effects of an order; two of them are in a process that the first one calls."""
 
 _BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
-_SETTLE_SECONDS = 60.0
+_SETTLE_SECONDS = 120.0
 
 
 class Effect(NamedTuple):
@@ -147,7 +147,7 @@ class CrashingServer:
     def call(self, method: str, path: str, **more: Any) -> httpx.Response:
         headers = {"X-N8N-API-KEY": self.key}
         url = f"{self.server.url}{path}"
-        return httpx.request(method, url, headers=headers, timeout=60, **more)
+        return httpx.request(method, url, headers=headers, timeout=120, **more)
 
     def executions(self, status: str) -> list[Json]:
         answer = self.call("GET", "/api/v1/executions", params={"status": status, "limit": 250})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
@@ -19,7 +21,13 @@ def compiled(model: Model, registry: Registry) -> tuple[Emitted | None, list[str
     return made, [f"{d.code} {d.message}" for d in ctx.diagnostics if d.severity == "error"]
 
 
-def faults(model: Model, made: Emitted, runner: LocalRunner, registry: Registry) -> list[str]:
+def faults(
+    model: Model,
+    made: Emitted,
+    runner: LocalRunner,
+    registry: Registry,
+    options: Mapping[str, str] | None = None,
+) -> list[str]:
     """What the engine did otherwise, and what is not proved."""
     report = replay_model(model, made, runner, PassContext(), max_runs=40)
     wrong = [
@@ -30,7 +38,8 @@ def faults(model: Model, made: Emitted, runner: LocalRunner, registry: Registry)
     assert report.runs, report.unfinished
     for process in model.processes:
         workflow = made.compiled[process.id].root.workflow
-        found = verify_process(model, process, workflow, PassContext(registry=registry))
+        ctx = PassContext(registry=registry, options=dict(options or {}))
+        found = verify_process(model, process, workflow, ctx)
         if found.verdict.value != "proved":
             wrong.append(f"{found.verdict}: {found.difference or found.bound}")
     return wrong

@@ -93,4 +93,4 @@ def test_runs_with_steps_for_listeners(
     made = compile_model(model, backend, ctx, options={"stubs": stubs})
     assert made is not None, [d.message for d in ctx.diagnostics]
     assert not [d.message for d in ctx.diagnostics if "is not executed" in d.message]
-    assert faults(model, made, LocalRunner(engine), registry) == []
+    assert faults(model, made, LocalRunner(engine), registry, {"stubs": stubs}) == []
