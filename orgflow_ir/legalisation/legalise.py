@@ -530,22 +530,26 @@ def _report_rewritten(done: Iterable[Rewritten], refused: set[str], ctx: PassCon
 def _without_content(refused: Sequence[_Refusal], ctx: PassContext) -> Iterator[_Refusal]:
     """The refusals without those of elements inside a refused event sub-process or reachable only
     through a refused boundary event: the event is their cause."""
-    uses = [item.use for _, item in refused]
-    handlers = {use.element.id for use in uses if isinstance(use.element, SubProcess)
-                and use.element.flavour == "event"}  # fmt: skip
-    borders = {use.element.id for use in uses if isinstance(use.element, Event)
-               and use.element.position == "boundary"}  # fmt: skip
+    events = [item.use.element for _, item in refused]
+    handlers = {e.id for e in events if isinstance(e, SubProcess) and e.flavour == "event"}
+    borders = {e.id for e in events if isinstance(e, Event) and e.position == "boundary"}
+    behind: dict[str, frozenset[str]] = {}
+    """By scope what only these boundary events lead to."""
     for refusal in refused:
-        use = refusal.illegal.use
-        if use.scope is None or use.element.id in handlers | borders:
+        element, scope = refusal.illegal.use.element, refusal.illegal.use.scope
+        if scope is None or element.id in handlers | borders:
             yield refusal
             continue
-        graph = ctx.analysis(ControlFlow, use.scope)
-        kept = list_reachable(graph.sources, graph.successors, frozenset(borders))
-        # Lanes, data and artifacts are in no flow.
-        at = use.element.source if isinstance(use.element, Flow) else use.element.id
-        reached = at in kept or at not in graph.nodes
-        if (use.scope.id not in handlers and reached) or not graph.entries:
+        if scope.id not in behind:
+            graph = ctx.analysis(ControlFlow, scope)
+            reached = list_reachable(graph.sources, graph.successors)
+            behind[scope.id] = reached - list_reachable(
+                graph.sources, graph.successors, frozenset(borders)
+            )
+        # Lanes, data and artifacts are in no flow, and a cycle that nothing leads to is behind
+        # nothing.
+        at = element.source if isinstance(element, Flow) else element.id
+        if scope.id not in handlers and at not in behind[scope.id]:
             yield refusal
 
 

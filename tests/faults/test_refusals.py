@@ -333,6 +333,21 @@ def test_a_start_with_a_trigger_of_a_vendor_is_not_a_manual_one() -> None:
     assert any(d.message.endswith("; the process is started manually") for d in findings)
 
 
+def test_what_is_refused_in_a_cycle_that_nothing_leads_to_stays_refused() -> None:
+    """No path from a start leads there, with or without refused events."""
+    cycle = (
+        '<exclusiveGateway id="a"/><callActivity id="u" name="U"/><exclusiveGateway id="b"/>'
+        '<sequenceFlow id="g1" sourceRef="a" targetRef="u"/>'
+        '<sequenceFlow id="g2" sourceRef="u" targetRef="b"/>'
+        '<sequenceFlow id="g3" sourceRef="b" targetRef="a"/>'
+        '<sequenceFlow id="g4" sourceRef="b" targetRef="u"/>'
+    )
+    steps = '<startEvent id="s"/><task id="t" name="T"/><endEvent id="e"/>'
+    made, findings = compiled(one_process(steps + LINE + cycle))
+    assert made is None
+    assert [(d.code, d.element) for d in errors(findings)] == [("OF403", "u")]
+
+
 def test_a_call_without_a_process_says_so() -> None:
     content = f'<startEvent id="s"/><callActivity id="t" name="Check"/><endEvent id="e"/>{LINE}'
     _, findings = compiled(one_process(content))
