@@ -543,9 +543,8 @@ def _without_content(refused: Sequence[_Refusal], ctx: PassContext) -> Iterator[
         if scope.id not in behind:
             graph = ctx.analysis(ControlFlow, scope)
             reached = list_reachable(graph.sources, graph.successors)
-            behind[scope.id] = reached - list_reachable(
-                graph.sources, graph.successors, frozenset(borders)
-            )
+            beside = list_reachable(graph.sources, graph.successors, frozenset(borders))
+            behind[scope.id] = reached - beside
         # Lanes, data and artifacts are in no flow, and a cycle that nothing leads to is behind
         # nothing.
         at = element.source if isinstance(element, Flow) else element.id
