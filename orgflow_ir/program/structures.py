@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Literal as OneOf
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 from orgflow_ir.program.feel.types import ANY, Type
 from orgflow_ir.program.syntax import (
@@ -245,7 +245,8 @@ _N = TypeVar("_N", bound=Node)
 
 def children(part: Part) -> Iterator[Part]:
     """The direct children of a node, in text order."""
-    return cast("Iterator[Part]", list_child_parts(part))
+    direct: Iterator[Any] = list_child_parts(part)
+    return direct
 
 
 def with_children(part: _N, change: Callable[[Node], Node]) -> _N:
@@ -263,7 +264,8 @@ def with_children(part: _N, change: Callable[[Node], Node]) -> _N:
 
 def parts(root: Part) -> Iterator[Part]:
     """A node and its descendants, in preorder."""
-    return cast("Iterator[Part]", walk_parts(root))
+    walked: Iterator[Any] = walk_parts(root)
+    return walked
 
 
 def reads_input(root: Part) -> bool:

@@ -109,7 +109,9 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
     }
     tests = []
     left = set()
-    for need in list_required(decision):
+    required = [*list_required(decision)]
+    asked_methods = [*list_asked_methods(decision)]
+    for need in required:
         left |= {(need.guards, name) for name in need.names}
         names = [name for name in need.names if (need.guards, name) not in strict]
         if names:
@@ -121,7 +123,7 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
             )
     tests += [
         operand_checks.print_guarded_test(guards, operand_checks.unfit_call(call, on_item), on_item)
-        for guards, call in list_asked_methods(decision)
+        for guards, call in asked_methods
     ]
     for demand in demanded:
         path = _path_of(demand)
@@ -131,10 +133,12 @@ def never_set(decision: Decision, plan: ScopePlan) -> str:
         tests.append(operand_checks.print_guarded_test(demand.guards, test, on_item))
     tests += list_throwing_tests(decision)
     unset = " || ".join(tests)
-    guards = [guard for need in list_required(decision) for guard in need.guards]
-    guards += [guard for before, _ in list_asked_methods(decision) for guard in before]
-    guards += [guard for demand in demanded for guard in demand.guards]
-    if any(_may_throw(tree) for tree, _ in guards):
+    all_guards = (
+        *(need.guards for need in required),
+        *(guards for guards, _ in asked_methods),
+        *(demand.guards for demand in demanded),
+    )
+    if any(_may_throw(tree) for guards in all_guards for tree, _ in guards):
         # n8n takes an expression that throws for null, and the run would go on.
         return f"((f) => {{ try {{ return f(); }} catch {{ return true; }} }})(() => {unset})"
     return unset
