@@ -10,8 +10,8 @@ qualified name are paths. In these trees a variable is a name, which another nod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal as OneOf
 from typing import Any, TypeVar
+from typing import Literal as OneOf
 
 from orgflow_ir.program.feel.types import ANY, Type
 from orgflow_ir.program.syntax import (
