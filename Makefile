@@ -145,7 +145,7 @@ ratchets: $(VENV)/.made
 	$(BIN)/python tests/support/ratchets.py
 
 odd-files: $(VENV)/.test ## 20,000 mutated model files read, checked and compiled
-	$(BIN)/python benchmarks/odd_files.py --work build/odd-files
+	$(BIN)/python benchmarks/mutated_models.py --work build/odd-files
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST) $(if $(QUICK),--quick))

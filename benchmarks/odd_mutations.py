@@ -1,4 +1,4 @@
-"""Mutations of model files that stay well-formed, for `odd_files.py`: XML trees and JSON values."""
+"""Mutations of model files that stay well-formed (XML trees, JSON values), for `mutated_models.py`."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ HARNESSES: tuple[Harness, ...] = (
     ),
     Harness(
         "odd model files", "no internal error",
-        ("odd_files.py", "--count", "{300}"),
+        ("mutated_models.py", "--count", "{300}"),
         r"^ *(\d+) files$", (r"^ *(\d+) OF9xx$", r"^ *(\d+) exceptions"),
     ),
     Harness(

@@ -12,16 +12,16 @@ from tests.support.shared_data import shared_data
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-import odd_files  # noqa: E402
+import mutated_models  # noqa: E402
 
 COUNT = 300
 
 
 def test_a_sample_of_mutated_files_has_no_fault() -> None:
     shared_data()
-    player, totals = odd_files.Player(), odd_files.Totals()
+    player, totals = mutated_models.Player(), mutated_models.Totals()
     folders = [shared_data(), ROOT / "examples"]
-    for odd in odd_files.odd_files(folders, 34, COUNT):
+    for odd in mutated_models.list_mutants(folders, 34, COUNT):
         totals.add(odd, player.play_file(odd))
     assert totals.faults == {}, totals.text()
     assert totals.outcomes["files"] > COUNT * 0.9
@@ -30,23 +30,23 @@ def test_a_sample_of_mutated_files_has_no_fault() -> None:
 
 def test_the_same_seed_gives_the_same_files() -> None:
     folders = [ROOT / "examples"]
-    first = [odd.data for odd in odd_files.odd_files(folders, 1, 20)]
-    assert first == [odd.data for odd in odd_files.odd_files(folders, 1, 20)]
-    assert first != [odd.data for odd in odd_files.odd_files(folders, 2, 20)]
+    first = [odd.data for odd in mutated_models.list_mutants(folders, 1, 20)]
+    assert first == [odd.data for odd in mutated_models.list_mutants(folders, 1, 20)]
+    assert first != [odd.data for odd in mutated_models.list_mutants(folders, 2, 20)]
 
 
 def test_a_fault_is_found_and_made_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    player = odd_files.Player()
+    player = mutated_models.Player()
     (odd, *_) = (
-        o for o in odd_files.odd_files([ROOT / "examples"], 1, 60) if b"userTask" in o.data
+        o for o in mutated_models.list_mutants([ROOT / "examples"], 1, 60) if b"userTask" in o.data
     )
 
     def fail(tree: object) -> None:
         raise KeyError("broken")
 
-    monkeypatch.setattr(odd_files, "load_model", lambda *args, **more: fail(args))
+    monkeypatch.setattr(mutated_models, "load_model", lambda *args, **more: fail(args))
     played = player.play_file(odd)
     assert played.outcome == "exception"
-    odd_files.keep_fault(tmp_path, odd, played, player)
+    mutated_models.keep_fault(tmp_path, odd, played, player)
     (kept, _) = sorted(tmp_path.iterdir())
     assert kept.stat().st_size < len(odd.data)

@@ -1,4 +1,4 @@
-"""Mutated model files read, checked and compiled: `python benchmarks/odd_files.py [--count 20000]`.
+"""Mutated model files read, checked and compiled: `python benchmarks/mutated_models.py`.
 
 Takes every model of `../shared/data` and `examples`, mutates one per file (elements removed, ids
 swapped, references emptied, attributes garbled, nodes moved to other scopes, namespaces changed,
@@ -87,7 +87,7 @@ def _is_model(path: Path) -> bool:
     return b"<" in head[:200] and (b"definitions" in head[:4_000])
 
 
-def odd_files(folders: Sequence[Path], seed: int, count: int, first: int = 0) -> Iterator[Odd]:
+def list_mutants(folders: Sequence[Path], seed: int, count: int, first: int = 0) -> Iterator[Odd]:
     """Mutated files number `first` to `first + count` of a seed."""
     paths = model_files(folders)
     for number in range(first, first + count):
@@ -251,7 +251,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, help="folder for the smallest input of each fault")
     options = parser.parse_args()
     player, totals = Player(), Totals()
-    for odd in odd_files(options.folders, options.seed, options.count, options.first):
+    for odd in list_mutants(options.folders, options.seed, options.count, options.first):
         played = player.play_file(odd)
         totals.add(odd, played)
         if played.fault and options.work is not None:
