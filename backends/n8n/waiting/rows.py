@@ -160,6 +160,18 @@ MOST_ATTEMPTS: Final = 5
 GRACE_SECONDS: Final = 20
 """Age of an unfinished operation at which the sweep completes or undoes it."""
 
+RETRY_SECONDS: Final = 60
+"""Time after which the sweep looks again at a row that it could not finish."""
+
+LONGEST_PAUSE_HOURS: Final = 6
+"""Longest time after which the sweep looks again at an open row."""
+
+MOST_TIMERS: Final = 20
+"""Most timers that a sweep fires."""
+
+MOST_OTHERS: Final = 50
+"""Most rows of any other query that a sweep handles."""
+
 MESSAGE_MARK: Final = "message "
 """Beginning of `execution` in a row that a message has claimed, before its key."""
 

@@ -17,7 +17,15 @@ from orgflow.backends.n8n.node_types.schedule_trigger import NODE as SCHEDULE
 from orgflow.backends.n8n.node_types.schedule_trigger import every_seconds
 from orgflow.backends.n8n.node_types.webhook import NODE as WEBHOOK
 from orgflow.backends.n8n.node_types.webhook import protected_address
-from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, MESSAGE_MARK, MOST_ATTEMPTS
+from orgflow.backends.n8n.waiting.rows import (
+    GRACE_SECONDS,
+    LONGEST_PAUSE_HOURS,
+    MESSAGE_MARK,
+    MOST_ATTEMPTS,
+    MOST_OTHERS,
+    MOST_TIMERS,
+    RETRY_SECONDS,
+)
 from orgflow.backends.n8n.waiting.rows_code import closed_values
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NO_ITEMS,
@@ -35,21 +43,17 @@ ABOUT = (
 SWEEP_PATH: Final = "orgflow-sweep"
 """The path of the address below `/webhook`."""
 
-MOST_TIMERS: Final = 20
-"""Most timers that a sweep fires."""
-
-_MOST_OTHERS: Final = 50
-_LONGEST_PAUSE: Final = 6 * 3_600_000
-_RETRY: Final = 60_000
+_LONGEST_PAUSE: Final = LONGEST_PAUSE_HOURS * 3_600_000
+_RETRY: Final = RETRY_SECONDS * 1000
 
 _DUE: Final = ("check_at", "lte", make_expression(NOW))
 _STALE: Final = make_expression(moment_after(f"(-{GRACE_SECONDS * 1000})"))
 
 _QUERIES: Final[tuple[tuple[str, Tests, int], ...]] = (
     ("Due timers", (("kind", "eq", "timer"), ("state", "eq", "open"), _DUE), MOST_TIMERS),
-    ("Other open rows", (("kind", "neq", "timer"), ("state", "eq", "open"), _DUE), _MOST_OTHERS),
-    ("Rows at work", (("state", "eq", "running"), _DUE), _MOST_OTHERS),
-    ("Ending rows", (("state", "eq", "ending"), _DUE), _MOST_OTHERS),
+    ("Other open rows", (("kind", "neq", "timer"), ("state", "eq", "open"), _DUE), MOST_OTHERS),
+    ("Rows at work", (("state", "eq", "running"), _DUE), MOST_OTHERS),
+    ("Ending rows", (("state", "eq", "ending"), _DUE), MOST_OTHERS),
 )
 
 _CASES: Final = (
@@ -107,7 +111,7 @@ def _add_staged(builder: WorkflowBuilder) -> None:
         "Staged rows",
         (3, 0),
         (("state", "eq", "staged"), ("changed_at", "lte", _STALE)),
-        _MOST_OTHERS,
+        MOST_OTHERS,
         always=False,
         after=["Begin"],
     )

@@ -194,9 +194,8 @@ MUTATIONS: dict[str, tuple[str, str]] = {
     "timers are not fired": ('elif kind in ("timer", "start"):', 'elif kind == "start":'),
     "branches are not joined by the sweep": ('elif kind == "branch":', "elif False:"),
     "variables of cancelled rows count": (
-        "rows = world.select(instance=instance, live=False, "
-        'state=lambda state: state != "cancelled")',
-        "rows = world.select(instance=instance)",
+        'instance=instance, live=False, variables=bool, state=lambda state: state != "cancelled"',
+        "instance=instance, variables=bool",
     ),
 }
 """What a mutation does, its place in the model, and what stands there instead."""
