@@ -387,13 +387,15 @@ def end_scope(
 ) -> Steps:
     """End a scope in which nothing is open, or that an event leaves."""
     ended = {"key": key or "-", "state": "ending"}
+    # `changed_at` stays the moment of the commit, by which variables are ordered.
+    cells: Row = {"state": "done", "check_at": NEVER}
     if not leave:
         yield
         left = world.select(1, scope=lambda path: path.startswith(scope), live=True, host="")
         if left:
             if left[0]["state"] != "staged":
                 yield
-                world.update("end_scope", closed_cells(world, "done"), **ended)
+                world.update("end_scope", cells, **ended)
             return {}
         yield
         leaving = world.select(1, state="ending", ends_scope=target, ends_with=bool)
@@ -406,7 +408,7 @@ def end_scope(
             state="running",
         )  # fmt: skip
     yield
-    world.update("end_scope", closed_cells(world, "done"), **ended)
+    world.update("end_scope", cells, **ended)
     goes_on = claimed["won"] and claimed["token"].scope != ""
     return claimed if goes_on else {}
 

@@ -135,7 +135,7 @@ COLUMNS: Final = (
     RowColumn("idempotency_key", "rows with the same one stand for one call that was repeated"),
     RowColumn("due", "when a timer fires, a task is due, or a message expires"),
     RowColumn("check_at", "when the sweep looks at the row"),
-    RowColumn("changed_at", "the last change of state"),
+    RowColumn("changed_at", "the last change of state; of ended steps, when they took effect"),
     RowColumn("workflow", "id of the workflow of the process"),
     RowColumn("assignee", "who completes the task"),
     RowColumn("title", "the title of the task"),

@@ -20,7 +20,13 @@ from orgflow.backends.n8n.engine_model.tables import (
 )
 from orgflow.backends.n8n.waiting import row_model
 from orgflow.backends.n8n.waiting.row_model import RowWorld
-from waiting_explorer import Schedule, ScheduleError, explore_schedules, play_stalled_join
+from waiting_explorer import (
+    Schedule,
+    ScheduleError,
+    explore_schedules,
+    finish_steps,
+    play_stalled_join,
+)
 
 SOURCE = Path(row_model.__file__)
 SCHEDULES = 2_000
@@ -37,6 +43,29 @@ def test_schedules_keep_the_invariants() -> None:
 
 def test_a_stalled_join_leaves_the_next_pass_alone() -> None:
     play_stalled_join()
+
+
+def test_a_path_that_ends_late_does_not_overwrite_a_later_value() -> None:
+    """A path sets a variable, and its execution crashes after the commit. Another path sets the
+    variable before the sweep ends the first one."""
+    world = RowWorld()
+    started = finish_steps(row_model.start_instance(world, "p", "start", {"x": 0}))
+    tasks = [{"kind": "task", "element": name} for name in ("A", "B")]
+    finish_steps(row_model.complete_steps(world, started["token"], tasks))
+    first, other = (row["key"] for row in world.rows if row["kind"] == "task")
+    claimed = finish_steps(row_model.claim_row(world, first, "e1"))
+    steps = row_model.complete_steps(world, claimed["token"], [], {"x": 1}, end=True)
+    while world.read(first)["state"] == "running":
+        next(steps)
+    world.now += 1_000
+    claimed = finish_steps(row_model.claim_row(world, other, "e2"))
+    following = [{"kind": "task", "element": "C"}]
+    finish_steps(row_model.complete_steps(world, claimed["token"], following, {"x": 2}))
+    world.now += row_model.LEASE
+    finish_steps(row_model.sweep_rows(world))
+    assert world.read(first)["state"] == "done"
+    (last,) = (row["key"] for row in world.rows if row["element"] == "C")
+    assert finish_steps(row_model.claim_row(world, last, "e3"))["variables"] == {"x": 2}
 
 
 def test_schedules_reach_what_they_are_about() -> None:
@@ -157,6 +186,10 @@ MUTATIONS: dict[str, tuple[str, str]] = {
     "an interrupted end is forgotten": (
         '"state": "ending" if ends else "done", "variables"',
         '"state": "done", "variables"',
+    ),
+    "a path ends at the moment of the sweep": (
+        'cells: Row = {"state": "done", "check_at": NEVER}',
+        'cells: Row = closed_cells(world, "done")',
     ),
     "a start is admitted whoever was first": ("        if earlier:\n", "        if False:\n"),
     "a start does not drop later ones": (

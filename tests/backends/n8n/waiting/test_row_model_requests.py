@@ -12,10 +12,10 @@ import pytest
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.node_types.data_table import Given, Operand, read_request
 from orgflow.backends.n8n.waiting import row_model
-from orgflow.backends.n8n.waiting.row_model import RowWorld, Steps
+from orgflow.backends.n8n.waiting.row_model import RowWorld
 from orgflow.backends.n8n.waiting.rows import MOST_ATTEMPTS, STATES_OF_LIVE_ROWS
 from orgflow.backends.n8n.waiting.support_set import PARTS, build_support_set, server_references
-from waiting_explorer import explore_schedules
+from waiting_explorer import explore_schedules, finish_steps
 
 SCHEDULES = 300
 SET = build_support_set(
@@ -71,14 +71,17 @@ def written_requests() -> Iterator[tuple[str, Request]]:
                 continue
             tests = {test.column: test for test in request.tests}
             values = dict(request.values)
-            state = tests["state"] if "state" in tests else None
-            yield node["name"], Request(
-                part,
-                request.operation,
-                frozenset(tests),
-                frozenset(values) - {"live"},
-                given_text(state.operand) if state is not None and state.name == "eq" else None,
-                given_text(values["state"]) if "state" in values else None,
+            state = tests.get("state")
+            yield (
+                node["name"],
+                Request(
+                    part,
+                    request.operation,
+                    frozenset(tests),
+                    frozenset(values) - {"live"},
+                    given_text(state.operand) if state is not None and state.name == "eq" else None,
+                    given_text(values["state"]) if "state" in values else None,
+                ),
             )
 
 
@@ -96,15 +99,6 @@ def matches(written: Request, made: Request) -> bool:
     )
 
 
-def finish(steps: Steps) -> Any:
-    """Run an execution to its end; returns its answer."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
-
-
 @pytest.fixture(scope="module")
 def made_requests() -> set[tuple[Request, ...]]:
     """Requests of the model in random schedules, in an expired message and in steps that always
@@ -117,9 +111,13 @@ def made_requests() -> set[tuple[Request, ...]]:
         made.add(
             tuple(
                 Request(
-                    part, operation, frozenset(tests), frozenset(values),
-                    before if isinstance(before, str) else None, after,
-                )  # fmt: skip
+                    part,
+                    operation,
+                    frozenset(tests),
+                    frozenset(values),
+                    before if isinstance(before, str) else None,
+                    after,
+                )
                 for part in PARTS_OF_FUNCTIONS.get(function, ())
             )
         )
@@ -147,12 +145,12 @@ def made_requests() -> set[tuple[Request, ...]]:
         patch.setattr(row_model, "RowWorld", NotedWorld)
         explore_schedules(0, SCHEDULES)
         world = NotedWorld()
-        finish(row_model.receive_message(world, "m|", {}, lifetime=1_000))
-        finish(row_model.start_instance(world, "p", "start", {}))
+        finish_steps(row_model.receive_message(world, "m|", {}, lifetime=1_000))
+        finish_steps(row_model.start_instance(world, "p", "start", {}))
         world.processes["p"] = lambda *_: iter(())
         for _ in range(MOST_ATTEMPTS + 2):
             world.now += row_model.LEASE * 2**MOST_ATTEMPTS
-            finish(row_model.sweep_rows(world))
+            finish_steps(row_model.sweep_rows(world))
         assert {row["state"] for row in world.rows} >= {"expired", "failed"}
     return made - {()}
 
