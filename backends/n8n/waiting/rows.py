@@ -181,10 +181,5 @@ def may_change(before: State, after: State, operation: str) -> bool:
     return Transition(before, after, operation) in TRANSITIONS
 
 
-def empty_row() -> dict[str, str]:
-    """A row with every column, all of them empty."""
-    return dict.fromkeys(COLUMN_NAMES, "")
-
-
 assert frozenset(KINDS) == frozenset(get_args(Kind))
 assert frozenset(STATES) == frozenset(get_args(State))

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from orgflow.backends.n8n.format.document import Workflow, node_uuid
+from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.data_table import Tests
 from orgflow.backends.n8n.node_types.respond_to_webhook import answer_parameters
 from orgflow.backends.n8n.node_types.schedule_trigger import NODE as SCHEDULE
 from orgflow.backends.n8n.node_types.schedule_trigger import every_seconds
-from orgflow.backends.n8n.node_types.webhook import NODE as WEBHOOK
-from orgflow.backends.n8n.node_types.webhook import protected_address
 from orgflow.backends.n8n.waiting.rows import (
     GRACE_SECONDS,
     LONGEST_PAUSE_HOURS,
@@ -79,14 +77,7 @@ def build_sweep(refers: References, name: str, note: str, seconds: int, days: in
     builder = WorkflowBuilder("sweep", refers)
     builder.add_note(note)
     builder.add_node("Every few seconds", SCHEDULE.name, (0, 0), every_seconds(seconds))
-    builder.add_node(
-        "Sweep now",
-        WEBHOOK.name,
-        (0, 1),
-        protected_address(SWEEP_PATH),
-        webhookId=node_uuid("orgflow/waiting/sweep/address"),
-        credentials={WEBHOOK.credential(protected_address("")): dict(refers.credential)},
-    )
+    builder.add_address("Sweep now", (0, 1), SWEEP_PATH)
     builder.add_node(
         "Answer",
         "respondToWebhook",
