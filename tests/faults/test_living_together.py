@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_cases import Ran
+from cli_cases import Ran, run_in_process
 from deploy_origins import ORDER, did, model, refused
 from n8n_stand_in import KEY, StandIn
-from orgflow.cli import run
 from stored_executions import plain, stored
 
 from tests.support.shared_data import shared_data
@@ -35,15 +33,8 @@ def deploy_fault(name: str) -> Path:
 
 
 def orgflowc(*args: str | Path) -> Ran:
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("N8N_API_KEY", KEY)
-        patch.setattr(sys, "stdout", out)
-        patch.setattr(sys, "stderr", err)
-        code = run([str(arg) for arg in args])
-    out.seek(0)
-    err.seek(0)
-    return Ran(code, out.read(), " ".join(err.read().split()))
+    ran = run_in_process(*args, env={"N8N_API_KEY": KEY})
+    return replace(ran, err=" ".join(ran.err.split()))
 
 
 def find_node(workflow: Json, name: str) -> Json:

@@ -6,23 +6,19 @@ servers and from the output of the command, by the test's own marks in the workf
 from __future__ import annotations
 
 import copy
-import io
 import json
 import random
 import re
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
+from cli_cases import run_in_process
 from order_models import order_model
-from orgflow.cli import run
 
 Json = dict[str, Any]
 
@@ -220,7 +216,8 @@ class LivingSeries:
         kept, row = self.kept[server][id], self.servers[server].rows()[id]
         if kept.undo is not None:
             if self.rng.random() < 0.6:
-                kept.undo = None if self._put_back(server, row, kept.undo) else kept.undo
+                self._put_back(server, row, kept.undo)
+                kept.undo = None
             return
         kinds = (self._fill, self._fill, self._insert, self._note, self._test_trigger,
                  self._paste_start, self._switch_off)  # fmt: skip
@@ -311,14 +308,12 @@ class LivingSeries:
         node["disabled"] = True
         return True
 
-    def _put_back(self, server: str, row: Json, undo: tuple[str, Json]) -> bool:
+    def _put_back(self, server: str, row: Json, undo: tuple[str, Json]) -> None:
         for node in row["nodes"]:
             if node["name"] == undo[0] and node.get("disabled"):
                 del node["disabled"]
                 self.servers[server].save(row)
                 self.counts["edit undone"] += 1
-                return True
-        return True
 
     # -- deployments, and what is right ----------------------------------------------------------
 
@@ -383,18 +378,9 @@ class LivingSeries:
 
 
 def _run_deploy(server: ServerAddress, file: Path) -> tuple[int, str]:
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("N8N_API_KEY", server.key)
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-        with redirect_stdout(out), redirect_stderr(err):
-            code = run(["deploy", "--url", server.url, "--verbose", str(file)])
-    texts = []
-    for stream in (out, err):
-        stream.flush()
-        stream.seek(0)
-        texts.append(" ".join(stream.read().split()))
-    return code, " ".join(texts)
+    command = ("deploy", "--url", server.url, "--verbose", file)
+    ran = run_in_process(*command, env={"N8N_API_KEY": server.key})
+    return ran.code, " ".join(f"{ran.out} {ran.err}".split())
 
 
 def describe_series(all_counts: Counter[str], faults: list[str]) -> str:
