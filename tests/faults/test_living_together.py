@@ -603,4 +603,4 @@ def test_executions_of_the_error_workflow_are_no_runs(tmp_path: Path) -> None:
     assert ran.code == 1, ran.err
     assert "internal error" not in ran.err
     said = " ".join(ran.out.split())
-    assert "execution 2 of `Fault 500: what failed` reports a failure: it is no run" in said
+    assert "execution 2 of `Fault 500: what failed` reports a failure: it is not a run" in said

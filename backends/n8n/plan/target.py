@@ -279,12 +279,12 @@ def why_not_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if not isinstance(receiver, Event) or receiver.position != "start":
         return (
             "messages are delivered only to the start event of another process, and "
-            f"{ctx.name(flow.target)} is none"
+            f"{ctx.name(flow.target)} is not one"
         )
     if not isinstance(sender, Event) and not (
         isinstance(sender, Task) and sender.task_type == "send"
     ):
-        return f"{ctx.name(flow.source)} is no send task and no message event"
+        return f"{ctx.name(flow.source)} is neither a send task nor a message event"
     return "messages between processes are not emitted"
 
 
