@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from cli_cases import Ran, run_in_process
 from deploy_origins import ORDER, did, model, refused
+from living_series import LivingSeries, Mark, ServerAddress
 from n8n_stand_in import KEY, StandIn
 from stored_executions import plain, stored
 
@@ -580,6 +581,20 @@ def test_what_no_commit_has_is_no_evidence_of_a_revert(
 def refused_older(ran: Ran) -> None:
     assert ran.code == 1
     assert "error N8N010" in ran.err
+
+
+def test_random_series_notice_a_lost_edit(servers: tuple[StandIn, StandIn], tmp_path: Path) -> None:
+    """The name of a lost edit's node stands in infos, as that of every placeholder."""
+    addresses = {name: ServerAddress(s.url, KEY) for name, s in zip("ab", servers, strict=True)}
+    series = LivingSeries(addresses, tmp_path, 0)
+    repository = series.repositories["sales"]
+    series._deploy_to(repository, "a")
+    assert not series.faults
+    (kept,) = series.kept["a"].values()
+    kept.marks.append(Mark("a text that is gone", "check"))
+    series._deploy_to(repository, "a")
+    (fault,) = series.faults
+    assert fault.endswith("the edit of `check` was lost silently")
 
 
 # -- executions of the workflow that reports failures ----------------------------------------------

@@ -25,8 +25,11 @@ Json = dict[str, Any]
 _SENT = ("name", "nodes", "connections", "settings")
 _HTTP = "n8n-nodes-base.httpRequest"
 _LEFT_ALONE = ("name", "nodes", "connections")
-_OPEN_TASK = re.compile(r"task `[^`]*` has no implementation")
-"""What a deployment reports of each placeholder, also of one that replaced a person's node."""
+_NOTABLE = re.compile(
+    r"(?:warning|error) \w+ \[[\w-]+\].*?(?= \d+ \| | (?:info|warning|error) \w+ \[|$)"
+)
+"""A warning or error in the output, without the quoted source. Infos name every placeholder, also
+one that replaced a person's node."""
 
 
 @dataclass
@@ -350,7 +353,7 @@ class LivingSeries:
             self.faults.append(f"{where}: the workflow {id} is gone")
             del kept[id]
         # 3. A person's edit is in the workflow, or the command has named its node.
-        named = _OPEN_TASK.sub("", out)
+        named = " ".join(_NOTABLE.findall(out))
         for id, own in kept.items():
             text = json.dumps(after[id]["nodes"])
             for mark in [m for m in own.marks if m.text not in text]:
