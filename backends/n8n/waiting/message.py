@@ -29,12 +29,13 @@ def _row_code(days: int) -> str:
     """JavaScript for the row of a message, with the time to live where the sender gives none."""
     lifetime = f"1000*(Number(b.ttl)||{days * 86_400})"
     return (
-        f"((b,r)=>({{{EMPTY_ROW_CODE},key:r,kind:'message',state:b.id?'staged':'open',live:'1',"
+        f"((b,r,id)=>({{{EMPTY_ROW_CODE},key:r,kind:'message',state:id?'staged':'open',live:'1',"
         "variables:JSON.stringify(b.data||{} ),local_variables:'{}',attempts:'0',"
-        "message_key:String(b.name)+'|'+String(b.key||''),"
-        "idempotency_key:b.id?'message|'+String(b.id):'',"
+        "message_key:String(b.name)+'|'+String(b.key??''),"
+        "idempotency_key:id?'message|'+id:'',"
         f"due:{moment_after(lifetime)},changed_at:{NOW},"
-        f"check_at:{moment_after(str(GRACE_SECONDS * 1000))} }}))($json.body,$json.random)"
+        f"check_at:{moment_after(str(GRACE_SECONDS * 1000))} }}))($json.body,$json.random,"
+        "String($json.body.id??''))"
     )
 
 
