@@ -673,7 +673,7 @@ def _sweep_staged(world: RowWorld, row: Row) -> Generator[None, None, None]:
         cells = {"state": "open", "execution": ""}
         siblings = {"created_by": row["created_by"], "execution": row["execution"]}
         world.update("sweep", cells, state="staged", **siblings)
-    elif creator["state"] in ("cancelled", "dropped") or (
+    elif creator["state"] in ("cancelled", "dropped", "failed") or (
         row["kind"] != "start" and not same_execution
     ):
         yield

@@ -97,7 +97,7 @@ def build_sweep(refers: References, name: str, note: str, seconds: int, days: in
 
 def _add_staged(builder: WorkflowBuilder) -> None:
     """Staged rows of interrupted steps. They become open if their steps were committed, and are
-    deleted only if these were cancelled or taken over: steps that are slow may still commit."""
+    deleted only if these were cancelled, taken over or given up: slow steps may still commit."""
     builder.add_get(
         "Staged rows",
         (3, 0),
@@ -134,7 +134,7 @@ def _add_staged(builder: WorkflowBuilder) -> None:
             ("committed",
              f"['done','ending'].includes($json.state)&&$json.execution==={staged}.execution"),
             ("undone",
-             "['cancelled','dropped'].includes($json.state)"
+             "['cancelled','dropped','failed'].includes($json.state)"
              f"||({staged}.kind!=='start'&&$json.execution!=={staged}.execution)"),
         ),
         after=["Its creator"],
@@ -358,7 +358,7 @@ def _add_retention(builder: WorkflowBuilder, days: int) -> None:
         each=True,
         after=["Instances that ended long ago"],
     )
-    # Their steps neither committed nor were taken over, such as steps that failed too often.
+    # Rows whose creator is no longer in the table.
     builder.add_delete(
         "Delete forgotten rows",
         (3, 14),

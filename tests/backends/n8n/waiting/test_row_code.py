@@ -22,7 +22,9 @@ def compute(code: str, item: Json, called: Json | None = None) -> Any:
         f"const $json={json.dumps(item)},$=()=>({{first:()=>({{json:{json.dumps(called)}}})}});"
         f"console.log(JSON.stringify({code}))"
     )
-    ran = subprocess.run([find_node().path, "-e", script], check=True, capture_output=True, timeout=60)
+    ran = subprocess.run(
+        [find_node().path, "-e", script], check=True, capture_output=True, timeout=60
+    )
     return json.loads(ran.stdout)
 
 

@@ -20,6 +20,7 @@ from orgflow.backends.n8n.engine_model.tables import (
 )
 from orgflow.backends.n8n.waiting import row_model
 from orgflow.backends.n8n.waiting.row_model import RowWorld
+from orgflow.backends.n8n.waiting.rows import MOST_ATTEMPTS
 from waiting_explorer import (
     Schedule,
     ScheduleError,
@@ -66,6 +67,27 @@ def test_a_path_that_ends_late_does_not_overwrite_a_later_value() -> None:
     assert world.read(first)["state"] == "done"
     (last,) = (row["key"] for row in world.rows if row["element"] == "C")
     assert finish_steps(row_model.claim_row(world, last, "e3"))["variables"] == {"x": 2}
+
+
+def test_staged_rows_of_steps_that_failed_are_deleted() -> None:
+    """The steps crash before each commit. Their rows would keep others from the sweep, which looks
+    at a limited number of staged rows."""
+    world = RowWorld()
+    started = finish_steps(row_model.start_instance(world, "p", "start", {}))
+    tasks = [{"kind": "task", "element": f"T{number}"} for number in range(60)]
+
+    def crash_before_commit(world: RowWorld, token: Any, claimed: Any) -> Any:
+        steps = row_model.complete_steps(world, token, tasks)
+        while not any(row["execution"] == token.execution for row in world.select(state="staged")):
+            yield next(steps)
+
+    world.processes["p"] = crash_before_commit
+    [*crash_before_commit(world, started["token"], None)]
+    for _ in range(MOST_ATTEMPTS + 4):
+        world.now += row_model.LEASE * 2**MOST_ATTEMPTS
+        finish_steps(row_model.sweep_rows(world))
+    assert world.reports == [started["token"].key]
+    assert not world.select(state="staged")
 
 
 def test_schedules_reach_what_they_are_about() -> None:
@@ -137,7 +159,7 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         '            "state": "open", "execution": "", "created_by": token.key,',
     ),
     "staged rows are dropped unless the creator is done": (
-        'creator["state"] in ("cancelled", "dropped")',
+        'creator["state"] in ("cancelled", "dropped", "failed")',
         'creator["state"] not in ("done", "ending")',
     ),
     "staged rows of interrupted steps stay": (
