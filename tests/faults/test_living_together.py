@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_cases import Ran
+from cli_cases import Ran, run_in_process
 from deploy_origins import ORDER, did, model, refused
+from living_series import LivingSeries, Mark, ServerAddress
 from n8n_stand_in import KEY, StandIn
-from orgflow.cli import run
 from stored_executions import plain, stored
 
 from tests.support.shared_data import shared_data
@@ -35,15 +34,8 @@ def deploy_fault(name: str) -> Path:
 
 
 def orgflowc(*args: str | Path) -> Ran:
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("N8N_API_KEY", KEY)
-        patch.setattr(sys, "stdout", out)
-        patch.setattr(sys, "stderr", err)
-        code = run([str(arg) for arg in args])
-    out.seek(0)
-    err.seek(0)
-    return Ran(code, out.read(), " ".join(err.read().split()))
+    ran = run_in_process(*args, env={"N8N_API_KEY": KEY})
+    return replace(ran, err=" ".join(ran.err.split()))
 
 
 def find_node(workflow: Json, name: str) -> Json:
@@ -140,19 +132,51 @@ def test_a_workflow_that_still_is_called_stays(tmp_path: Path) -> None:
     assert "x.Label (class)" in merged_names(tmp_path)
 
 
-def test_a_process_that_leaves_the_model(tmp_path: Path) -> None:
-    one, other = (
-        f'<process id="{id}" name="{id}" isExecutable="true"><startEvent id="s{id}"/><task '
-        f'id="t{id}" name="Work {id}"/><endEvent id="e{id}"/><sequenceFlow id="f{id}" '
-        f'sourceRef="s{id}" targetRef="t{id}"/><sequenceFlow id="g{id}" sourceRef="t{id}" '
-        f'targetRef="e{id}"/></process>'
-        for id in ("buy", "sell")
+def small_process(id: str, calls: str = "") -> str:
+    """A process with one task, or with one call of another process."""
+    step = f'<callActivity id="t{id}" calledElement="{calls}"/>' if calls else (
+        f'<task id="t{id}" name="Work {id}"/>'
+    )  # fmt: skip
+    return (
+        f'<process id="{id}" name="{id}" isExecutable="true"><startEvent id="s{id}"/>{step}'
+        f'<endEvent id="e{id}"/><sequenceFlow id="f{id}" sourceRef="s{id}" targetRef="t{id}"/>'
+        f'<sequenceFlow id="g{id}" sourceRef="t{id}" targetRef="e{id}"/></process>'
     )
-    frame = f'<definitions xmlns="{BPMN}" id="d">{{}}</definitions>'
-    ran = merge_models(tmp_path, frame.format(one + other), frame.format(one))
+
+
+def definitions(*processes: str) -> str:
+    return f'<definitions xmlns="{BPMN}" id="d">{"".join(processes)}</definitions>'
+
+
+def test_a_process_that_leaves_the_model(tmp_path: Path) -> None:
+    buy, sell = small_process("buy"), small_process("sell")
+    ran = merge_models(tmp_path, definitions(buy, sell), definitions(buy))
     assert ran.code == 0, ran.err
     assert "the model no longer has `sell`" in ran.err
     assert merged_names(tmp_path) == ["buy"]
+
+
+@pytest.mark.parametrize("kept", [[], ["sell", "help"]])
+def test_a_workflow_whose_callers_leave_as_well_is_removed(tmp_path: Path, kept: list[str]) -> None:
+    """Only `sell` calls `help`: both stay only if a person calls `sell` in `buy`."""
+    buy, sell, called = small_process("buy"), small_process("sell", "help"), small_process("help")
+    old, new = definitions(buy, sell, called), definitions(buy)
+    merge_models(tmp_path, old, new)
+    ids = {w["name"]: w["id"] for w in json.loads((tmp_path / "edited.json").read_text("utf-8"))}
+
+    def call_sell(workflow: Json) -> None:
+        if workflow["name"] == "buy":
+            row = {**copy.deepcopy(HTTP), "id": "added", "name": "Sell", "position": [900, 400]}
+            row |= {"type": "n8n-nodes-base.executeWorkflow", "typeVersion": 1.3}
+            row["parameters"] = {"workflowId": {"__rl": True, "mode": "id", "value": ids["sell"]}}
+            workflow["nodes"].append(row)
+            first = workflow["connections"]["Work buy"]["main"][0]
+            first.append({"node": "Sell", "type": "main", "index": 0})
+
+    ran = merge_models(tmp_path, old, new, call_sell if kept else None)
+    assert ran.code == 0, ran.err
+    assert merged_names(tmp_path) == ["buy", *kept]
+    assert ("`sell` still calls it" in ran.err) == bool(kept)
 
 
 def test_a_workflow_of_somebody_else_is_refused(tmp_path: Path) -> None:
@@ -484,6 +508,28 @@ def test_a_clone_is_the_same_repository(servers: tuple[StandIn, StandIn], tmp_pa
     assert did(deploy_to(server, clone)) == ["updated"]
 
 
+@pytest.mark.parametrize("kind", ["submodule", "work tree"])
+def test_a_checkout_whose_git_folder_is_elsewhere(
+    servers: tuple[StandIn, StandIn], tmp_path: Path, kind: str
+) -> None:
+    """It is the repository from which it was made."""
+    server, _ = servers
+    file = model(tmp_path / "one/order.bpmn", ORDER)
+    commit_all(file.parent)
+    git(file.parent, "remote", "add", "origin", str(tmp_path / "one"))
+    assert did(deploy_to(server, file)) == ["created"]
+    (tmp_path / "outer").mkdir()
+    if kind == "submodule":
+        git(tmp_path / "outer", "init", "-q")
+        allowed = ("-c", "protocol.file.allow=always")
+        git(tmp_path / "outer", *allowed, "submodule", "add", str(tmp_path / "one"), "inner")
+    else:
+        git(file.parent, "worktree", "add", str(tmp_path / "outer/inner"))
+    inner = model(tmp_path / "outer/inner/order.bpmn", (*ORDER, "File it"))
+    ran = deploy_to(server, inner)
+    assert did(ran) == ["updated"], ran.err
+
+
 def test_a_reverted_model_is_deployed(servers: tuple[StandIn, StandIn], tmp_path: Path) -> None:
     server, _ = servers
     file = model(tmp_path / "one/order.bpmn", ORDER)
@@ -537,6 +583,20 @@ def refused_older(ran: Ran) -> None:
     assert "error N8N010" in ran.err
 
 
+def test_random_series_notice_a_lost_edit(servers: tuple[StandIn, StandIn], tmp_path: Path) -> None:
+    """The name of a lost edit's node stands in infos, as that of every placeholder."""
+    addresses = {name: ServerAddress(s.url, KEY) for name, s in zip("ab", servers, strict=True)}
+    series = LivingSeries(addresses, tmp_path, 0)
+    repository = series.repositories["sales"]
+    series._deploy_to(repository, "a")
+    assert not series.faults
+    (kept,) = series.kept["a"].values()
+    kept.marks.append(Mark("a text that is gone", "check"))
+    series._deploy_to(repository, "a")
+    (fault,) = series.faults
+    assert fault.endswith("the edit of `check` was lost silently")
+
+
 # -- executions of the workflow that reports failures ----------------------------------------------
 
 
@@ -558,4 +618,4 @@ def test_executions_of_the_error_workflow_are_no_runs(tmp_path: Path) -> None:
     assert ran.code == 1, ran.err
     assert "internal error" not in ran.err
     said = " ".join(ran.out.split())
-    assert "execution 2 of `Fault 500: what failed` reports a failure: it is no run" in said
+    assert "execution 2 of `Fault 500: what failed` reports a failure: it is not a run" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import command_forks
+import pytest
 
 LINEAR = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -96,3 +98,21 @@ def orgflowc(
         timeout=timeout,
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run_in_process(*args: str | Path, env: Mapping[str, str]) -> Ran:
+    """Run `orgflowc` in this process, which saves the start of another one; standard input is
+    empty."""
+    from orgflow.cli import run
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        code = run([str(arg) for arg in args])
+    out.seek(0)
+    err.seek(0)
+    return Ran(code, out.read(), err.read())

@@ -87,10 +87,23 @@ def crash_model(place: str) -> str:
                      ["s", "reserve", "ship", "pay", "e"])  # fmt: skip
     shipping = _process("shipping", "Crash shipping", '<startEvent id="s2"/>',
                         [steps["pick"], steps["send"]], ["s2", "pick", "send", "e2"])  # fmt: skip
-    return (
-        f'<definitions xmlns="{_BPMN}" xmlns:camunda="http://camunda.org/schema/1.0/bpmn" id="d">'
-        f'<message id="m" name="Order"/>{order}{shipping}</definitions>'
+    return _definitions(f"{order}{shipping}")
+
+
+def delivery_model(place: str) -> str:
+    """A process calls one that only sends the same message twice; it begins one with an effect."""
+    call = (
+        '<callActivity id="call" calledElement="middle"><extensionElements>'
+        '<camunda:in variables="all"/></extensionElements></callActivity>'
     )
+    message = '<messageEventDefinition messageRef="m"/>'
+    sends = [f'<sendTask id="{id}" messageRef="m"/>' for id in ("first", "second")]
+    start = f'<startEvent id="s3">{message}</startEvent>'
+    outer = _process("outer", "Outer", '<startEvent id="s1"/>', [call], ["s1", "call", "e1"])
+    middle = _process("middle", "Middle", '<startEvent id="s2"/>', sends,
+                      ["s2", "first", "second", "e2"])  # fmt: skip
+    last = _process("last", "Last", start, [_request("pick", place)], ["s3", "pick", "e3"])
+    return _definitions(f"{outer}{middle}{last}")
 
 
 def _request(id: str, place: str) -> str:
@@ -105,6 +118,13 @@ def _request(id: str, place: str) -> str:
         f'<serviceTask id="{id}" name="{id.title()}"><extensionElements><camunda:connector>'
         f"<camunda:inputOutput>{inputs}</camunda:inputOutput><camunda:connectorId>http-connector"
         "</camunda:connectorId></camunda:connector></extensionElements></serviceTask>"
+    )
+
+
+def _definitions(processes: str) -> str:
+    return (
+        f'<definitions xmlns="{_BPMN}" xmlns:camunda="http://camunda.org/schema/1.0/bpmn" id="d">'
+        f'<message id="m" name="Order"/>{processes}</definitions>'
     )
 
 

@@ -241,6 +241,8 @@ class Schedule:
                 raise ScheduleError(f"two claims of {key}")
         if old == "staged" and new == "open":
             self.opened[key] = self.world.now
+        if old == "ending" and after["changed_at"] != before["changed_at"]:
+            raise ScheduleError(f"the variables of {key} count as later than its commit")
         if before["interrupting"] == "no":
             host = self.world.read(before["attached_to"])
             if old == "open" and new == "running" and host["state"] == "open":
@@ -425,6 +427,15 @@ def play_stalled_join(model: ModuleType = row_model) -> None:
     schedule.check_end()
 
 
+def finish_steps(steps: Any) -> Any:
+    """Run an execution to its end; returns its answer."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
 def explore_schedules(first: int, count: int, model: ModuleType = row_model) -> int:
     """Play so many schedules; returns how many were played. Raises the first violation."""
     for seed in range(first, first + count):
@@ -435,4 +446,6 @@ def explore_schedules(first: int, count: int, model: ModuleType = row_model) -> 
     return count
 
 
-__all__ = ["Gate", "Schedule", "ScheduleError", "explore_schedules", "play_stalled_join"]
+__all__ = [
+    "Gate", "Schedule", "ScheduleError", "explore_schedules", "finish_steps", "play_stalled_join",
+]  # fmt: skip

@@ -80,23 +80,20 @@ def merge_file(
         _report_unmergeable(f"`{title}` is not a workflow of this model", here, ctx)
         return None
     merged_documents = [WorkflowDocument(json.loads(text)) for text in texts.values()]
-    removed = [
-        MergedPart(theirs.title, removed=True, kept=kept)
-        for theirs, kept in _list_removed(rest, merged_documents, here, ctx, bases)
-    ]
-    kept_titles = {part.name for part in removed if part.kept}
+    removed = [*_list_removed(rest, merged_documents, here, ctx, bases)]
     whole = not any(part.conflicts for part in parts.values())
     artifacts = tuple(
         Artifact(artifact.path, texts[index]) for index, artifact in enumerate(emitted.artifacts)
     )
     kept = tuple(
         Artifact(f"{theirs.id or index}.json", dump_json(theirs.raw))
-        for index, theirs in enumerate(rest)
-        if theirs.title in kept_titles
+        for index, (theirs, stays) in enumerate(removed)
+        if stays
     )
+    removed_parts = (MergedPart(theirs.title, removed=True, kept=s) for theirs, s in removed)
     return Merging(
         artifacts if whole else (),
-        (*(parts[index] for index in sorted(parts)), *removed),
+        (*(parts[index] for index in sorted(parts)), *removed_parts),
         kept if whole else (),
     )
 
@@ -135,31 +132,47 @@ def _list_removed(
     ctx: PassContext,
     bases: Bases,
 ) -> Iterator[tuple[WorkflowDocument, bool]]:
-    """N8N006 for each workflow that the model has no more, and whether the output keeps it: it is
-    still called, or somebody implemented it."""
-    calling = [*merged, *rest]
+    """N8N006 for each workflow that the model no longer has, and whether the output keeps it:
+    somebody implemented it, or one that the output contains calls it."""
+    implemented = [theirs for theirs in rest if is_implemented(theirs, bases)]
+    callers = _find_callers(rest, [*merged, *implemented])
     for theirs in rest:
-        callers = [
-            caller.title
-            for caller in calling
-            if caller is not theirs and theirs.id in {id for id, _ in called_workflows(caller.raw)}
-        ]
-        implemented = is_implemented(theirs, bases)
-        yield theirs, bool(implemented or callers)
-        if implemented or callers:
-            use = f"`{callers[0]}` still calls it" if callers else "somebody implemented it"
-            message = f"the model no longer has `{theirs.title}`; it was kept, since {use}"
-        else:
-            message = f"the model no longer has `{theirs.title}`: its workflow was removed"
+        caller = callers.get(id(theirs))
+        if caller is None and theirs not in implemented:
+            ctx.emit(
+                RemovedWorkflow,
+                f"the model no longer has `{theirs.title}`: its workflow was removed",
+                loc=place,
+                severity=Severity.INFO,
+                help="restore the name in the model if the workflow is still needed",
+            )
+            yield theirs, False
+            continue
+        use = "somebody implemented it" if caller is None else f"`{caller}` still calls it"
         ctx.emit(
             RemovedWorkflow,
-            message,
+            f"the model no longer has `{theirs.title}`; it was kept, since {use}",
             loc=place,
-            severity=None if implemented or callers else Severity.INFO,
-            help="copy its nodes to where they are needed now, then delete the workflow"
-            if implemented or callers
-            else "restore the name in the model if the workflow is still needed",
+            help="copy its nodes to where they are needed now, then delete the workflow",
         )
+        yield theirs, True
+
+
+def _find_callers(
+    rest: Sequence[WorkflowDocument], staying: Sequence[WorkflowDocument]
+) -> dict[int, str]:
+    """The name of a caller of each workflow of `rest` that one of `staying` calls, also through
+    others of `rest`; by the identity of its object."""
+    callers: dict[int, str] = {}
+    todo = [*staying]
+    while todo:
+        caller = todo.pop(0)
+        called = {id for id, _ in called_workflows(caller.raw)}
+        for theirs in rest:
+            if theirs is not caller and theirs.id in called and id(theirs) not in callers:
+                callers[id(theirs)] = caller.title
+                todo.append(theirs)
+    return callers
 
 
 def report_merge(merged: Merged, name: str, place: SourceLocation | None, ctx: PassContext) -> None:

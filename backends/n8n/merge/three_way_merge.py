@@ -164,7 +164,7 @@ class _Merge:
         if base.sticky and _sticky_text(theirs) != _sticky_text(base):
             text = f"the edited sticky note `{theirs.name}` is removed with its nodes"
             self.changes.append(MergeChange("model", text, notable=True))
-        # A person's name for a node goes with it: somebody may look for it.
+        # A person may look for a node by the name that they gave it.
         renamed = theirs.name != base.name
         called = f" (renamed to `{theirs.name}`)" if renamed else ""
         text = f"removed `{base.name}`{called}"

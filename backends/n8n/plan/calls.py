@@ -36,7 +36,9 @@ def plan_delivery(sender: Task | Event, plan: ScopePlan) -> bool:
     called = plan.scope.of(delivery.receiver)
     label = event_label(sender) if isinstance(sender, Event) else sender.name
     lines = notes.note_delivery(sender, called.title)
-    call = Call(called.workflow_id, waits=False)
+    keyed = may_have_effect(called.body, plan.scope.model, plan.ctx)
+    plan.has_effects |= keyed
+    call = Call(called.workflow_id, waits=False, keyed=keyed)
     graph = plan.workflow_graph
     if not plan.decided_by.get(sender.id):
         graph.add(sender.id, label, call, element=sender.id, notes=lines)

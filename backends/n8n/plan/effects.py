@@ -9,6 +9,7 @@ from orgflow.backends.n8n.plan.target_options import MESSAGES, PLACEHOLDER
 from orgflow.backends.n8n.plan.task_work import work_in
 
 from orgflow_ir.flow.control_flow.calls import find_callee
+from orgflow_ir.flow.control_flow.deliveries import find_deliveries
 from orgflow_ir.model import CallActivity, Event, Model, Scope, SubProcess, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.requests import Request
@@ -24,8 +25,10 @@ def has_effect(act: Act | None) -> bool:
 
 
 def may_have_effect(body: Scope, model: Model, ctx: PassContext) -> bool:
-    """Whether a scope, or a process or sub-process that it calls, changes something outside of
-    n8n by nodes that the compiler writes. Placeholders have no effect until somebody fills them."""
+    """Whether a scope, or a process or sub-process that it calls or begins by a message, changes
+    something outside of n8n by nodes that the compiler writes. Placeholders have no effect until
+    somebody fills them."""
+    deliveries = ctx.analysis(find_deliveries, model)
     seen: set[str] = set()
     bodies = [body]
     while bodies:
@@ -39,6 +42,8 @@ def may_have_effect(body: Scope, model: Model, ctx: PassContext) -> bool:
             elif isinstance(node, CallActivity):
                 callee = find_callee(node, model)
                 bodies += [callee] if callee is not None else []
+            elif node.id in deliveries:
+                bodies.append(deliveries[node.id].receiver)
             elif isinstance(node, Task | Event) and _has_own_effect(node, ctx):
                 return True
     return False

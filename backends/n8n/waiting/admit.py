@@ -27,7 +27,7 @@ ABOUT = (
 )
 
 _MOST_REPEATS = 100
-_EARLIER = (
+_NO_EARLIER = (
     "!$('Rows of that key').all().some(i=>i.json.id&&i.json.key!==$('Own row').first().json.key"
     "&&(i.json.state!=='staged'||i.json.id<$('Own row').first().json.id))"
 )
@@ -60,7 +60,9 @@ def build_admit(refers: References, name: str, note: str) -> Workflow:
         _MOST_REPEATS,
         after=["Drop later ones"],
     )
-    builder.add_test("First one?", (5, 0), _EARLIER, after=["Rows of that key"], executeOnce=True)
+    builder.add_test(
+        "First one?", (5, 0), _NO_EARLIER, after=["Rows of that key"], executeOnce=True
+    )
     own: Tests = (("key", "eq", key), ("state", "eq", "staged"))
     builder.add_update(
         "Admit",

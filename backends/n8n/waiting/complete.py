@@ -10,8 +10,8 @@ from __future__ import annotations
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.data_table import Tests
-from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, GRACE_SECONDS, NEVER
-from orgflow.backends.n8n.waiting.rows_code import KEY_LENGTH
+from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, NEVER
+from orgflow.backends.n8n.waiting.rows_code import EMPTY_ROW_CODE, KEY_LENGTH
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NO_ITEMS,
     NOW,
@@ -34,7 +34,6 @@ _ROWS = f"({field_of('Called', 'rows')}||[])"
 def _rows_code() -> str:
     """JavaScript for the new rows. `ref` names a row among them; `host`, `attached_to` and `inside`
     refer to such a name, or contain a key."""
-    columns = ",".join(f"{name}:''" for name in COLUMN_NAMES)
     grace = moment_after(str(GRACE_SECONDS * 1000))
     return (
         "{rows:(rs=>{const by=Object.fromEntries(rs.filter(r=>r.ref).map(r=>[r.ref,r]));"
@@ -50,7 +49,7 @@ def _rows_code() -> str:
         "execution:t.execution,created_by:t.key,workflow:t.workflow,"
         f"changed_at:{NOW},check_at:o.kind==='timer'?o.due:"
         f"['task','gateway'].includes(o.kind)?'{NEVER}':{grace} }}))"
-        f"({{{columns},state:'staged',live:'1',variables:'{{}}',attempts:'0'}},{_CALLED_TOKEN})))}}"
+        f"({{{EMPTY_ROW_CODE},state:'staged',live:'1',variables:'{{}}',attempts:'0'}},{_CALLED_TOKEN})))}}"
     )
 
 

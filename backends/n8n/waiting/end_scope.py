@@ -6,9 +6,12 @@ decided, so a crash in between is repaired by the sweep.
 
 from __future__ import annotations
 
+from typing import Final
+
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.data_table import Tests
+from orgflow.backends.n8n.waiting.rows import NEVER
 from orgflow.backends.n8n.waiting.rows_code import closed_values
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NO_ITEMS,
@@ -22,6 +25,10 @@ ABOUT = (
     "sub-process), or an event ends the scope at once, the scope ends and exactly one caller "
     "continues after it."
 )
+
+_ENDED: Final = {"state": "done", "live": "0", "check_at": NEVER}
+"""Column values of a path that has ended. It keeps the moment of its commit, by which its variables
+are ordered: the sweep may write these values later than other steps their variables."""
 
 
 def build_end_scope(refers: References, name: str, note: str) -> Workflow:
@@ -106,13 +113,11 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
         "Path ended",
         (8, 2),
         ended,
-        closed_values("done"),
+        _ENDED,
         after=["Finish the instance", ("What ended?", 2), ("A started path?", 1)],
     )
     builder.add_filter("Nothing to continue", (9, 2), NO_ITEMS, after=["Path ended"])
-    builder.add_update(
-        "Path left the scope", (8, 1), ended, closed_values("done"), after=[("What ended?", 1)]
-    )
+    builder.add_update("Path left the scope", (8, 1), ended, _ENDED, after=[("What ended?", 1)])
     builder.add_fields(
         "Continue after the scope",
         (9, 1),

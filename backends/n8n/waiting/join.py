@@ -10,12 +10,14 @@ from __future__ import annotations
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.waiting.claim import add_consumption, add_variables
-from orgflow.backends.n8n.waiting.rows_code import LEASE_CODE, token_code, variables_code
+from orgflow.backends.n8n.waiting.rows import LEASE_MINUTES
+from orgflow.backends.n8n.waiting.rows_code import token_code, variables_code
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NOW,
     References,
     WorkflowBuilder,
     field_of,
+    moment_after,
 )
 
 ABOUT = (
@@ -64,7 +66,7 @@ def build_join(refers: References, name: str, note: str) -> Workflow:
             "joined_to": make_expression(f"String({_SORTED}.at(-1).id)"),
             "attempts": "0",
             "changed_at": make_expression(NOW),
-            "check_at": make_expression(LEASE_CODE.replace("$json.attempts||0", "0")),
+            "check_at": make_expression(moment_after(str(LEASE_MINUTES * 60_000))),
         },
         after=[("All of them?", 0)],
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.data_table import TestName
-from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, MESSAGE_MARK
+from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, MESSAGE_MARK, RETRY_SECONDS
 from orgflow.backends.n8n.waiting.rows_code import closed_values
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NOW,
@@ -122,7 +122,7 @@ def _add_delivery(builder: WorkflowBuilder) -> None:
             "variables": make_expression(f"{_TAKEN}.variables"),
             "attempts": "0",
             "changed_at": make_expression(NOW),
-            "check_at": make_expression(moment_after("60000")),
+            "check_at": make_expression(moment_after(str(RETRY_SECONDS * 1000))),
         },
         after=[("Still to deliver?", 0)],
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.format.document import Workflow, node_uuid
+from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.respond_to_webhook import answer_parameters
-from orgflow.backends.n8n.node_types.webhook import NODE as WEBHOOK
-from orgflow.backends.n8n.node_types.webhook import protected_address
-from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, empty_row
-from orgflow.backends.n8n.waiting.rows_code import KEY_LENGTH
+from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS
+from orgflow.backends.n8n.waiting.rows_code import EMPTY_ROW_CODE, KEY_LENGTH
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NOW,
     References,
@@ -29,15 +27,15 @@ MESSAGE_PATH = "orgflow-message"
 
 def _row_code(days: int) -> str:
     """JavaScript for the row of a message, with the time to live where the sender gives none."""
-    columns = ",".join(f"{name}:''" for name in empty_row())
     lifetime = f"1000*(Number(b.ttl)||{days * 86_400})"
     return (
-        f"((b,r)=>({{{columns},key:r,kind:'message',state:b.id?'staged':'open',live:'1',"
+        f"((b,r,id)=>({{{EMPTY_ROW_CODE},key:r,kind:'message',state:id?'staged':'open',live:'1',"
         "variables:JSON.stringify(b.data||{} ),local_variables:'{}',attempts:'0',"
-        "message_key:String(b.name)+'|'+String(b.key||''),"
-        "idempotency_key:b.id?'message|'+String(b.id):'',"
+        "message_key:String(b.name)+'|'+String(b.key??''),"
+        "idempotency_key:id?'message|'+id:'',"
         f"due:{moment_after(lifetime)},changed_at:{NOW},"
-        f"check_at:{moment_after(str(GRACE_SECONDS * 1000))} }}))($json.body,$json.random)"
+        f"check_at:{moment_after(str(GRACE_SECONDS * 1000))} }}))($json.body,$json.random,"
+        "String($json.body.id??''))"
     )
 
 
@@ -45,14 +43,7 @@ def build_message(refers: References, name: str, note: str, days: int) -> Workfl
     """The workflow; `days` is the time to live of messages whose sender gives none."""
     builder = WorkflowBuilder("message", refers)
     builder.add_note(note)
-    builder.add_node(
-        "Message",
-        WEBHOOK.name,
-        (0, 0),
-        protected_address(MESSAGE_PATH),
-        webhookId=node_uuid("orgflow/waiting/message/address"),
-        credentials={WEBHOOK.credential(protected_address("")): dict(refers.credential)},
-    )
+    builder.add_address("Message", (0, 0), MESSAGE_PATH)
     builder.add_test(
         "Has a name?",
         (1, 0),

@@ -18,8 +18,13 @@ from typing import Any, Final
 from orgflow.backends.n8n.waiting.rows import (
     GRACE_SECONDS,
     LEASE_MINUTES,
+    LONGEST_PAUSE_HOURS,
     MESSAGE_MARK,
     MOST_ATTEMPTS,
+    MOST_CHANGES,
+    MOST_OTHERS,
+    MOST_TIMERS,
+    RETRY_SECONDS,
     STATES_OF_LIVE_ROWS,
     State,
     may_change,
@@ -41,9 +46,8 @@ NEVER: Final = 10**15
 
 GRACE: Final = GRACE_SECONDS * 1000
 LEASE: Final = LEASE_MINUTES * 60_000
-RETRY: Final = 60_000
-LONGEST_PAUSE: Final = 6 * 3_600_000
-MOST_TIMERS: Final = 20
+RETRY: Final = RETRY_SECONDS * 1000
+LONGEST_PAUSE: Final = LONGEST_PAUSE_HOURS * 3_600_000
 
 _EMPTY: Final[Row] = {
     "business_key": "", "host": "", "attached_to": "", "interrupting": "", "hosts_events": "",
@@ -119,7 +123,7 @@ class RowWorld:
             new = {**_EMPTY, **row, "id": number, "changed_at": self.now}
             insort(self.rows, new, key=itemgetter("id"))
 
-    def select(self, limit: int = 1_000, **tests: Any) -> list[Row]:
+    def select(self, limit: int = MOST_CHANGES, **tests: Any) -> list[Row]:
         """Rows whose cells equal all of some values, or for which a function of a cell holds."""
         plain = [(name, value) for name, value in tests.items() if not callable(value)]
         called = [(name, value) for name, value in tests.items() if callable(value)]
@@ -343,7 +347,9 @@ def _consume_branches(world: RowWorld, lead: Row, operation: str) -> Generator[N
 def read_variables(world: RowWorld, instance: str) -> Generator[None, None, dict[str, Any]]:
     """The variables of an instance: the changes of its finished rows, the latest last."""
     yield
-    rows = world.select(instance=instance, live=False, state=lambda state: state != "cancelled")
+    rows = world.select(
+        instance=instance, live=False, variables=bool, state=lambda state: state != "cancelled"
+    )
     variables: dict[str, Any] = {}
     for row in sorted(rows, key=lambda row: (row["changed_at"], row["id"])):
         variables.update(row["variables"])
@@ -381,13 +387,15 @@ def end_scope(
 ) -> Steps:
     """End a scope in which nothing is open, or that an event leaves."""
     ended = {"key": key or "-", "state": "ending"}
+    # `changed_at` stays the moment of the commit, by which variables are ordered.
+    cells: Row = {"state": "done", "check_at": NEVER}
     if not leave:
         yield
         left = world.select(1, scope=lambda path: path.startswith(scope), live=True, host="")
         if left:
             if left[0]["state"] != "staged":
                 yield
-                world.update("end_scope", closed_cells(world, "done"), **ended)
+                world.update("end_scope", cells, **ended)
             return {}
         yield
         leaving = world.select(1, state="ending", ends_scope=target, ends_with=bool)
@@ -400,7 +408,7 @@ def end_scope(
             state="running",
         )  # fmt: skip
     yield
-    world.update("end_scope", closed_cells(world, "done"), **ended)
+    world.update("end_scope", cells, **ended)
     goes_on = claimed["won"] and claimed["token"].scope != ""
     return claimed if goes_on else {}
 
@@ -499,10 +507,8 @@ def match_messages(world: RowWorld, message_key: str = "", message: str = "") ->
         receivers = world.select(kind="receiver", message_key=message_key, state="open")
         receiver = dict(receivers[0]) if receivers else None
         yield
-        messages = world.select(
-            kind="message", message_key=message_key, state="open",
-            due=lambda due: due > world.now,
-        )  # fmt: skip
+        messages = world.select(kind="message", message_key=message_key, state="open")
+        messages = [row for row in messages if row["due"] > world.now]
         if receiver is None or not messages:
             return {}
         own = receiver["interrupting"] == "no"
@@ -617,7 +623,7 @@ def sweep_rows(world: RowWorld) -> Steps:
     stale = [
         dict(row)
         for row in world.select(
-            50, state="staged", changed_at=lambda moment: moment <= world.now - GRACE
+            MOST_OTHERS, state="staged", changed_at=lambda moment: moment <= world.now - GRACE
         )
     ]
     for row in stale:
@@ -625,9 +631,9 @@ def sweep_rows(world: RowWorld) -> Steps:
     due = {"check_at": lambda moment: moment <= world.now}
     for tests, limit in (
         ({"kind": "timer", "state": "open"}, MOST_TIMERS),
-        ({"kind": lambda kind: kind != "timer", "state": "open"}, 50),
-        ({"state": "running"}, 50),
-        ({"state": "ending"}, 50),
+        ({"kind": lambda kind: kind != "timer", "state": "open"}, MOST_OTHERS),
+        ({"state": "running"}, MOST_OTHERS),
+        ({"state": "ending"}, MOST_OTHERS),
     ):
         yield
         for row in [dict(row) for row in world.select(limit, **due, **tests)]:
@@ -667,7 +673,7 @@ def _sweep_staged(world: RowWorld, row: Row) -> Generator[None, None, None]:
         cells = {"state": "open", "execution": ""}
         siblings = {"created_by": row["created_by"], "execution": row["execution"]}
         world.update("sweep", cells, state="staged", **siblings)
-    elif creator["state"] in ("cancelled", "dropped") or (
+    elif creator["state"] in ("cancelled", "dropped", "failed") or (
         row["kind"] != "start" and not same_execution
     ):
         yield

@@ -135,7 +135,7 @@ COLUMNS: Final = (
     RowColumn("idempotency_key", "rows with the same one stand for one call that was repeated"),
     RowColumn("due", "when a timer fires, a task is due, or a message expires"),
     RowColumn("check_at", "when the sweep looks at the row"),
-    RowColumn("changed_at", "the last change of state"),
+    RowColumn("changed_at", "the last change of state; of ended steps, when they took effect"),
     RowColumn("workflow", "id of the workflow of the process"),
     RowColumn("assignee", "who completes the task"),
     RowColumn("title", "the title of the task"),
@@ -160,6 +160,18 @@ MOST_ATTEMPTS: Final = 5
 GRACE_SECONDS: Final = 20
 """Age of an unfinished operation at which the sweep completes or undoes it."""
 
+RETRY_SECONDS: Final = 60
+"""Time after which the sweep looks again at a row that it could not finish."""
+
+LONGEST_PAUSE_HOURS: Final = 6
+"""Longest time after which the sweep looks again at an open row."""
+
+MOST_TIMERS: Final = 20
+"""Most timers that a sweep fires."""
+
+MOST_OTHERS: Final = 50
+"""Most rows of any other query that a sweep handles."""
+
 MESSAGE_MARK: Final = "message "
 """Beginning of `execution` in a row that a message has claimed, before its key."""
 
@@ -167,11 +179,6 @@ MESSAGE_MARK: Final = "message "
 def may_change(before: State, after: State, operation: str) -> bool:
     """Whether an operation may change a row from one state to another."""
     return Transition(before, after, operation) in TRANSITIONS
-
-
-def empty_row() -> dict[str, str]:
-    """A row with every column, all of them empty."""
-    return dict.fromkeys(COLUMN_NAMES, "")
 
 
 assert frozenset(KINDS) == frozenset(get_args(Kind))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from orgflow.backends.n8n.node_types.conditions import make_expression
-from orgflow.backends.n8n.waiting.rows import LEASE_MINUTES, NEVER
+from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, LEASE_MINUTES, NEVER
 from orgflow.backends.n8n.waiting.workflow_builder import NOW, moment_after
 
 KEY_LENGTH: Final = 32
 """Hexadecimal digits of a key: 128 bits."""
+
+EMPTY_ROW_CODE: Final = ",".join(f"{name}:''" for name in COLUMN_NAMES)
+"""The fields of an object in JavaScript: a row whose cells are empty."""
 
 LEASE_CODE: Final = moment_after(f"{LEASE_MINUTES * 60_000}*2**Number($json.attempts||0)")
 """The end of a lease of an item with the field `attempts`."""

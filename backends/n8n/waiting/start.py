@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
-from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, LEASE_MINUTES, empty_row
-from orgflow.backends.n8n.waiting.rows_code import KEY_LENGTH, token_code
+from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, LEASE_MINUTES
+from orgflow.backends.n8n.waiting.rows_code import EMPTY_ROW_CODE, KEY_LENGTH, token_code
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NOW,
     References,
@@ -23,7 +23,6 @@ ABOUT = (
 
 def _rows_code() -> str:
     """JavaScript for the two rows: the instance, and its first steps."""
-    columns = ",".join(f"{name}:''" for name in empty_row())
     lease = moment_after(str(LEASE_MINUTES * 60_000))
     grace = moment_after(str(GRACE_SECONDS * 1000))
     return (
@@ -34,7 +33,7 @@ def _rows_code() -> str:
         "{...c,key:s,instance:k,kind:'start',element:$json.element,scope:k+'/',"
         "state:given?'staged':'running',live:'1',execution:String($json.execution),created_by:k,"
         f"variables:JSON.stringify($json.variables||{{}}),check_at:{lease} }}]}} ))"
-        f"({{{columns},workflow:String($json.workflow),local_variables:'{{}}',attempts:'0',"
+        f"({{{EMPTY_ROW_CODE},workflow:String($json.workflow),local_variables:'{{}}',attempts:'0',"
         f"changed_at:{NOW} }},$json.random.slice(0,{KEY_LENGTH}),$json.random.slice({KEY_LENGTH}),"
         "String($json.instance||''))"
     )

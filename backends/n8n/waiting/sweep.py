@@ -9,15 +9,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from orgflow.backends.n8n.format.document import Workflow, node_uuid
+from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.data_table import Tests
 from orgflow.backends.n8n.node_types.respond_to_webhook import answer_parameters
 from orgflow.backends.n8n.node_types.schedule_trigger import NODE as SCHEDULE
 from orgflow.backends.n8n.node_types.schedule_trigger import every_seconds
-from orgflow.backends.n8n.node_types.webhook import NODE as WEBHOOK
-from orgflow.backends.n8n.node_types.webhook import protected_address
-from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, MESSAGE_MARK, MOST_ATTEMPTS
+from orgflow.backends.n8n.waiting.rows import (
+    GRACE_SECONDS,
+    LONGEST_PAUSE_HOURS,
+    MESSAGE_MARK,
+    MOST_ATTEMPTS,
+    MOST_OTHERS,
+    MOST_TIMERS,
+    RETRY_SECONDS,
+)
 from orgflow.backends.n8n.waiting.rows_code import closed_values
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NO_ITEMS,
@@ -35,21 +41,17 @@ ABOUT = (
 SWEEP_PATH: Final = "orgflow-sweep"
 """The path of the address below `/webhook`."""
 
-MOST_TIMERS: Final = 20
-"""Most timers that a sweep fires."""
-
-_MOST_OTHERS: Final = 50
-_LONGEST_PAUSE: Final = 6 * 3_600_000
-_RETRY: Final = 60_000
+_LONGEST_PAUSE: Final = LONGEST_PAUSE_HOURS * 3_600_000
+_RETRY: Final = RETRY_SECONDS * 1000
 
 _DUE: Final = ("check_at", "lte", make_expression(NOW))
 _STALE: Final = make_expression(moment_after(f"(-{GRACE_SECONDS * 1000})"))
 
 _QUERIES: Final[tuple[tuple[str, Tests, int], ...]] = (
     ("Due timers", (("kind", "eq", "timer"), ("state", "eq", "open"), _DUE), MOST_TIMERS),
-    ("Other open rows", (("kind", "neq", "timer"), ("state", "eq", "open"), _DUE), _MOST_OTHERS),
-    ("Rows at work", (("state", "eq", "running"), _DUE), _MOST_OTHERS),
-    ("Ending rows", (("state", "eq", "ending"), _DUE), _MOST_OTHERS),
+    ("Other open rows", (("kind", "neq", "timer"), ("state", "eq", "open"), _DUE), MOST_OTHERS),
+    ("Rows at work", (("state", "eq", "running"), _DUE), MOST_OTHERS),
+    ("Ending rows", (("state", "eq", "ending"), _DUE), MOST_OTHERS),
 )
 
 _CASES: Final = (
@@ -75,14 +77,7 @@ def build_sweep(refers: References, name: str, note: str, seconds: int, days: in
     builder = WorkflowBuilder("sweep", refers)
     builder.add_note(note)
     builder.add_node("Every few seconds", SCHEDULE.name, (0, 0), every_seconds(seconds))
-    builder.add_node(
-        "Sweep now",
-        WEBHOOK.name,
-        (0, 1),
-        protected_address(SWEEP_PATH),
-        webhookId=node_uuid("orgflow/waiting/sweep/address"),
-        credentials={WEBHOOK.credential(protected_address("")): dict(refers.credential)},
-    )
+    builder.add_address("Sweep now", (0, 1), SWEEP_PATH)
     builder.add_node(
         "Answer",
         "respondToWebhook",
@@ -102,12 +97,12 @@ def build_sweep(refers: References, name: str, note: str, seconds: int, days: in
 
 def _add_staged(builder: WorkflowBuilder) -> None:
     """Staged rows of interrupted steps. They become open if their steps were committed, and are
-    deleted only if these were cancelled or taken over: steps that are slow may still commit."""
+    deleted only if these were cancelled, taken over or given up: slow steps may still commit."""
     builder.add_get(
         "Staged rows",
         (3, 0),
         (("state", "eq", "staged"), ("changed_at", "lte", _STALE)),
-        _MOST_OTHERS,
+        MOST_OTHERS,
         always=False,
         after=["Begin"],
     )
@@ -139,7 +134,7 @@ def _add_staged(builder: WorkflowBuilder) -> None:
             ("committed",
              f"['done','ending'].includes($json.state)&&$json.execution==={staged}.execution"),
             ("undone",
-             "['cancelled','dropped'].includes($json.state)"
+             "['cancelled','dropped','failed'].includes($json.state)"
              f"||({staged}.kind!=='start'&&$json.execution!=={staged}.execution)"),
         ),
         after=["Its creator"],
@@ -363,7 +358,7 @@ def _add_retention(builder: WorkflowBuilder, days: int) -> None:
         each=True,
         after=["Instances that ended long ago"],
     )
-    # Their steps neither committed nor were taken over, such as steps that failed too often.
+    # Rows whose creator is no longer in the table.
     builder.add_delete(
         "Delete forgotten rows",
         (3, 14),

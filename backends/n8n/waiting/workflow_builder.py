@@ -36,6 +36,8 @@ from orgflow.backends.n8n.node_types.split_out import split_parameters
 from orgflow.backends.n8n.node_types.sticky_note import note_parameters
 from orgflow.backends.n8n.node_types.switch import by_rules
 from orgflow.backends.n8n.node_types.type_versions import type_version
+from orgflow.backends.n8n.node_types.webhook import NODE as WEBHOOK
+from orgflow.backends.n8n.node_types.webhook import protected_address
 from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES
 
 from orgflow_ir.model.records import NamedTuple, dataclass
@@ -125,6 +127,18 @@ class WorkflowBuilder:
     def add_call_trigger(self, place: Place = (0, 0)) -> str:
         """The beginning of a called workflow, called `Called`."""
         return self.add_node("Called", CALLED.name, place, taking_all())
+
+    def add_address(self, name: str, place: Place, path: str) -> str:
+        """The beginning of a workflow that callers from outside start, with a credential."""
+        parameters = protected_address(path)
+        return self.add_node(
+            name,
+            WEBHOOK.name,
+            place,
+            parameters,
+            webhookId=node_uuid(f"orgflow/waiting/{self.part}/address"),
+            credentials={WEBHOOK.credential(parameters): dict(self.refers.credential)},
+        )
 
     def add_update(
         self, name: str, place: Place, tests: Tests, values: Mapping[str, Any], **more: Any

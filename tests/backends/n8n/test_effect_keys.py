@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from crash_runs import STEPS, EffectServer, crash_model
+from crash_runs import STEPS, EffectServer, crash_model, delivery_model
 from engine_fixture import missing
 from orgflow import cli
 from orgflow.backends.n8n.emit.effect_keys import effect_key
@@ -97,6 +98,30 @@ def test_the_caller_of_effects_saves_its_progress(tmp_path: Path) -> None:
     for id in ("outer", "middle"):
         assert named[id]["settings"]["saveExecutionProgress"] is True
         assert "_instance" in json.dumps(named[id])
+
+
+def test_each_process_that_a_message_begins_has_keys_of_its_own(
+    engine: LocalEngine, effects: EffectServer, tmp_path: Path
+) -> None:
+    """A called process sends the same message twice. Each message begins another instance, and a
+    retry of the sender begins it with the same keys."""
+    outer, middle, last = compile_text(delivery_model(effects.place), tmp_path)
+    for workflow in (outer, middle, last):
+        assert workflow["settings"]["saveExecutionProgress"] is True, workflow["name"]
+    effects.effects.clear()
+    known = {workflow["id"]: workflow for workflow in (middle, last)}
+    run = engine.run(outer, "Start", items=[{"json": {"order": "a"}}], workflows=known)
+    assert run.status == "success", run.error
+    deadline = time.monotonic() + 20  # nobody waits for what a message begins
+    while len(effects.effects) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    first, other = sorted(effect.key for effect in effects.effects)
+    call = first.partition("-first-")[0]
+    assert f"{outer['id']}-" in call
+    assert first.startswith(f"{call}-first-0.")
+    assert other.startswith(f"{call}-second-0.")
+    assert first.endswith("-pick-0")
+    assert other.endswith("-pick-0")
 
 
 def test_a_workflow_without_effects_is_as_before(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ class DeployRun:
             beside=self._claimed,
         )
         identities = {id: identity for identity, id in self._known.items()}
-        # What came from another server calls what it called there.
+        # Workflows from another server call by the ids of that server.
         markers = (adoptable_marker(row) for row in self.seen)
         noted = {noted.server: noted.identity for noted in markers if noted is not None}
         identities = {**noted, **identities}

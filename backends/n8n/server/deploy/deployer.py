@@ -74,7 +74,7 @@ class N8nDeploySession(DeploySession):
         """See `DeploySession`."""
         rows = read_workflows(source, ctx)
         bases = _read_bases(path)
-        # The place of a compiled file says nothing of its model, but its repository does.
+        # The place of a compiled file does not identify its model; its repository does.
         origin = origin_of(path)._replace(place="", project="")
         workflows = [
             Wanted(rename_workflow(row, name), path, origin, named=name is not None, bases=bases)
@@ -117,7 +117,7 @@ class N8nDeploySession(DeploySession):
             options.keys,
         )
         mine = [item for item in wanted if isinstance(item, Wanted)]
-        read_repository.cache_clear()  # commits follow while a command keeps its session
+        read_repository.cache_clear()  # a session may outlast a commit
         return N8nDeployPlan(self._server, run, run.plan(mine), options.folders)
 
     def remove(

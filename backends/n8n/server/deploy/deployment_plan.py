@@ -120,7 +120,7 @@ class Step:
         spare: ids of unpublished twins of `existing`, which a killed deployment left behind.
         merged: the result of merging a person's edits.
         adopted: the note of `existing`, if it came from another server or a backup.
-        reverted: the commit that the model goes back behind, if the checkout contains it.
+        reverted: the commit of the model that an earlier one replaces, if the checkout contains it.
         claimed: whether `existing` belonged to another repository, and is taken over.
     """
 
@@ -231,7 +231,7 @@ class Inventory:
         if is_another_repository(wanted.origin.repository.noted_digests, marker.repository):
             step.claimed = take_over
             if not take_over:
-                # Its edits and its model are no matter of this repository.
+                # Neither its edits nor its model concern this repository.
                 detail = f"{now['id']} {marker.origin}".strip()
                 step.problems = (Problem("other-repository", detail),)
             return step
@@ -415,7 +415,7 @@ def _check_older(step: Step) -> None:
     marker, model = step.marker, step.wanted.model
     if marker is None or not model or model == marker.model or model not in marker.earlier:
         return
-    # Whoever has the replacing commit goes back behind it on purpose, as `git revert` does.
+    # A checkout with the replacing commit goes back on purpose, as after `git revert`.
     origin = step.wanted.origin
     known = bool(marker.commit) and origin != NOWHERE
     contained = contains_commit(origin.root, marker.commit) if known else None

@@ -74,7 +74,7 @@ def read_repository(root: Path) -> Repository:
     address = remote_address(root)
     head = _run_git(root, "rev-parse", "--verify", "--quiet", "HEAD") or ""
     commits = None
-    if head and not (_git_folder(root / ".git") / "shallow").exists():
+    if head and not _is_shallow(root):
         commits = _run_git(root, "rev-list", "--max-parents=0", "HEAD")
     beginning = "\n".join(sorted(commits.split())) if commits else ""
     status = _run_git(root, "status", "--porcelain=v1", "-z", "--untracked-files=no")
@@ -96,8 +96,7 @@ def contains_commit(root: Path, commit: str) -> bool | None:
     if not _COMMIT.fullmatch(commit) or not (root / ".git").exists():
         return None
     if _run_git(root, "cat-file", "-e", f"{commit}^{{commit}}") is None:
-        shallow = (_git_folder(root / ".git") / "shallow").exists()
-        return None if shallow or not read_repository(root).head else False
+        return None if _is_shallow(root) or not read_repository(root).head else False
     return _run_git(root, "merge-base", "--is-ancestor", commit, "HEAD") is not None
 
 
@@ -111,13 +110,21 @@ def remote_address(root: Path) -> str:
     return ""
 
 
+def _is_shallow(root: Path) -> bool:
+    """Whether a clone lacks earlier commits; true if this is unknown."""
+    with suppress(OSError, UnicodeDecodeError):
+        return (_git_folder(root / ".git") / "shallow").exists()
+    return True
+
+
 def _git_folder(git: Path) -> Path:
-    """The folder with the configuration of a repository, of which a work tree may name its own.
-    Raises `OSError`."""
+    """The folder with the configuration of a repository. The `.git` of a work tree names a folder
+    that names it; that of a submodule names it itself. Raises `OSError`."""
     if not git.is_file():
         return git
     own = git.parent / git.read_text("utf-8").partition("gitdir:")[2].strip()
-    return own / (own / "commondir").read_text("utf-8").strip()
+    common = own / "commondir"
+    return own / common.read_text("utf-8").strip() if common.exists() else own
 
 
 def _changed_paths(status: str) -> list[str]:

@@ -60,8 +60,8 @@ class Observer(ExecutionObserver):
             raise UnreadableExecution(f"execution {identity} does not state its workflow")
         if WorkflowDocument(workflow).map.process in self.reports:
             raise UnreadableExecution(
-                f"execution {identity} of `{workflow.get('name')}` reports a failure: it is no run "
-                "of the process"
+                f"execution {identity} of `{workflow.get('name')}` reports a failure: it is not a "
+                "run of the process"
             )
         tie = self.tie(workflow)
         if tie is None:

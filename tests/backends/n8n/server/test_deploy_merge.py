@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_cases import DEADLOCK, Ran
+from cli_cases import DEADLOCK, Ran, run_in_process
 from n8n_stand_in import KEY, StandIn
 from order_models import order_model as model
 from orgflow.backends.n8n.server.deployment_marker import marker_of
-from orgflow.cli import run
 
 Json = dict[str, Any]
 Deploy = Callable[..., Ran]
@@ -30,15 +29,8 @@ def server() -> Iterator[StandIn]:
 
 
 def orgflowc(*args: str | Path) -> Ran:
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("N8N_API_KEY", KEY)
-        patch.setattr(sys, "stdout", out)
-        patch.setattr(sys, "stderr", err)
-        code = run([str(arg) for arg in args])
-    out.seek(0)
-    err.seek(0)
-    return Ran(code, out.read(), " ".join(err.read().split()))
+    ran = run_in_process(*args, env={"N8N_API_KEY": KEY})
+    return replace(ran, err=" ".join(ran.err.split()))
 
 
 @pytest.fixture

@@ -20,7 +20,14 @@ from orgflow.backends.n8n.engine_model.tables import (
 )
 from orgflow.backends.n8n.waiting import row_model
 from orgflow.backends.n8n.waiting.row_model import RowWorld
-from waiting_explorer import Schedule, ScheduleError, explore_schedules, play_stalled_join
+from orgflow.backends.n8n.waiting.rows import MOST_ATTEMPTS
+from waiting_explorer import (
+    Schedule,
+    ScheduleError,
+    explore_schedules,
+    finish_steps,
+    play_stalled_join,
+)
 
 SOURCE = Path(row_model.__file__)
 SCHEDULES = 2_000
@@ -37,6 +44,50 @@ def test_schedules_keep_the_invariants() -> None:
 
 def test_a_stalled_join_leaves_the_next_pass_alone() -> None:
     play_stalled_join()
+
+
+def test_a_path_that_ends_late_does_not_overwrite_a_later_value() -> None:
+    """A path sets a variable, and its execution crashes after the commit. Another path sets the
+    variable before the sweep ends the first one."""
+    world = RowWorld()
+    started = finish_steps(row_model.start_instance(world, "p", "start", {"x": 0}))
+    tasks = [{"kind": "task", "element": name} for name in ("A", "B")]
+    finish_steps(row_model.complete_steps(world, started["token"], tasks))
+    first, other = (row["key"] for row in world.rows if row["kind"] == "task")
+    claimed = finish_steps(row_model.claim_row(world, first, "e1"))
+    steps = row_model.complete_steps(world, claimed["token"], [], {"x": 1}, end=True)
+    while world.read(first)["state"] == "running":
+        next(steps)
+    world.now += 1_000
+    claimed = finish_steps(row_model.claim_row(world, other, "e2"))
+    following = [{"kind": "task", "element": "C"}]
+    finish_steps(row_model.complete_steps(world, claimed["token"], following, {"x": 2}))
+    world.now += row_model.LEASE
+    finish_steps(row_model.sweep_rows(world))
+    assert world.read(first)["state"] == "done"
+    (last,) = (row["key"] for row in world.rows if row["element"] == "C")
+    assert finish_steps(row_model.claim_row(world, last, "e3"))["variables"] == {"x": 2}
+
+
+def test_staged_rows_of_steps_that_failed_are_deleted() -> None:
+    """The steps crash before each commit. Their rows would keep others from the sweep, which looks
+    at a limited number of staged rows."""
+    world = RowWorld()
+    started = finish_steps(row_model.start_instance(world, "p", "start", {}))
+    tasks = [{"kind": "task", "element": f"T{number}"} for number in range(60)]
+
+    def crash_before_commit(world: RowWorld, token: Any, claimed: Any) -> Any:
+        steps = row_model.complete_steps(world, token, tasks)
+        while not any(row["execution"] == token.execution for row in world.select(state="staged")):
+            yield next(steps)
+
+    world.processes["p"] = crash_before_commit
+    [*crash_before_commit(world, started["token"], None)]
+    for _ in range(MOST_ATTEMPTS + 4):
+        world.now += row_model.LEASE * 2**MOST_ATTEMPTS
+        finish_steps(row_model.sweep_rows(world))
+    assert world.reports == [started["token"].key]
+    assert not world.select(state="staged")
 
 
 def test_schedules_reach_what_they_are_about() -> None:
@@ -108,7 +159,7 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         '            "state": "open", "execution": "", "created_by": token.key,',
     ),
     "staged rows are dropped unless the creator is done": (
-        'creator["state"] in ("cancelled", "dropped")',
+        'creator["state"] in ("cancelled", "dropped", "failed")',
         'creator["state"] not in ("done", "ending")',
     ),
     "staged rows of interrupted steps stay": (
@@ -158,6 +209,10 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         '"state": "ending" if ends else "done", "variables"',
         '"state": "done", "variables"',
     ),
+    "a path ends at the moment of the sweep": (
+        'cells: Row = {"state": "done", "check_at": NEVER}',
+        'cells: Row = closed_cells(world, "done")',
+    ),
     "a start is admitted whoever was first": ("        if earlier:\n", "        if False:\n"),
     "a start does not drop later ones": (
         'id=lambda number: number > own["id"],',
@@ -194,9 +249,8 @@ MUTATIONS: dict[str, tuple[str, str]] = {
     "timers are not fired": ('elif kind in ("timer", "start"):', 'elif kind == "start":'),
     "branches are not joined by the sweep": ('elif kind == "branch":', "elif False:"),
     "variables of cancelled rows count": (
-        "rows = world.select(instance=instance, live=False, "
-        'state=lambda state: state != "cancelled")',
-        "rows = world.select(instance=instance)",
+        'instance=instance, live=False, variables=bool, state=lambda state: state != "cancelled"',
+        "instance=instance, variables=bool",
     ),
 }
 """What a mutation does, its place in the model, and what stands there instead."""
