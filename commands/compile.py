@@ -27,9 +27,9 @@ from orgflow.commands.output import (
     is_folder,
     join_artifacts,
     keep_input,
+    print_text,
     write_compiled,
     write_files,
-    write_stdout,
 )
 from orgflow.commands.project.configuration_file import find_configuration
 from orgflow.commands.session import (
@@ -490,7 +490,7 @@ class _Compilation:
         wanted = golden.wanted_files(path, artifacts)
         text = golden.golden_difference(wanted, self.backend, ctx, text_width(sys.stdout))
         self.session.collect(ctx)
-        write_stdout(text)
+        print_text(text)
         return 1 if text else 0
 
     def _write_report(self, path: str) -> None:

@@ -622,6 +622,18 @@ def test_other_commands(tmp_path: Path, command: str) -> None:
     assert not ACT.search(done.out + done.err)
 
 
+@pytest.mark.parametrize("option", [("--merge", "--dry-run"), ("--check",)], ids=lambda o: o[0])
+def test_what_compile_prints_about_a_workflow(tmp_path: Path, option: tuple[str, ...]) -> None:
+    path, workflow = tmp_path / "m.bpmn", tmp_path / "w.json"
+    path.write_text(re.sub(r'name="', f'name="{ACTING} ', LINEAR))
+    orgflowc("compile", path, "--target", "n8n", "-o", workflow)
+    path.write_text(path.read_text().replace("Ship", "Post"))
+    output = ("-o", tmp_path / "x.json") if len(option) > 1 else ()
+    done = orgflowc("compile", path, "--target", "n8n", option[0], workflow, *option[1:], *output)
+    assert "Post" in done.out
+    assert not ACT.search(done.out + done.err)
+
+
 def test_what_stays() -> None:
     assert (
         escape_controls("Müller\t一\n\u200dنم\u200c\U0001f600")
