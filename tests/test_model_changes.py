@@ -184,3 +184,8 @@ def test_processes_are_paired_by_id_name_or_what_is_left() -> None:
     found = compared(Model(id="m", processes=(other.replace(id="z", name="Z"),)))
     assert [p.how for p in found.parts] == ["only one"]
     assert compared(Model(id="m"), Model(id="m")).differs is False
+
+
+def test_an_added_flow_is_one_line() -> None:
+    text = comparison_text(compared(model(flows=(*FLOWS, Flow(id="f6", source="x", target="e")))))
+    assert text.count("In stock? → Done") == 1
