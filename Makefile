@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify bench-waiting referee docs release audit clean engine
+.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify bench-waiting odd-files referee docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
@@ -32,7 +32,9 @@ help: ## print this
 	@echo "make bench AGAINST=FOLDER [QUICK=1]  compare the speed of this checkout with another one"
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"
 	@echo "make bench-soundness  other tools' verdicts and 20,000 random processes beside the analysis (long)"
-	@echo "make bench-verify  edited and mutated workflows on n8n's engine and before verify: who notices what"
+	@echo "make bench-verify  edited and mutated workflows: what n8n's engine, verify, diff and check detect"
+	@echo "make bench-waiting  instances with parallel tasks on a server that it starts"
+	@echo "make odd-files  read, check and compile 20,000 mutated model files"
 	@echo "make referee  the independent harnesses with small counts, in one table"
 	@echo "make docs     build the documentation into build/site"
 	@echo "make release  build wheel, sdist and bill of materials into dist/"
@@ -144,7 +146,7 @@ golden: engine
 ratchets: $(VENV)/.made
 	$(BIN)/python tests/support/ratchets.py
 
-odd-files: $(VENV)/.test ## 20,000 mutated model files read, checked and compiled
+odd-files: $(VENV)/.test
 	$(BIN)/python benchmarks/mutated_models.py --work build/odd-files
 
 bench: $(VENV)/.test

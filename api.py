@@ -162,9 +162,7 @@ class VerifyResult(CheckResult):
     @property
     def ok(self) -> bool:
         """Whether every process was compared, and nothing was found that differs."""
-        differs = (Verdict.DIFFERENT, Verdict.CHANGED)
-        results = self.verifications
-        return bool(results) and all(v.verdict not in differs for v in results)
+        return bool(self.verifications) and all(v.ok for v in self.verifications)
 
     def _contents(self) -> Iterator[str]:
         verdicts = [f"`{v.label}` {v.verdict.value}" for v in self.verifications]

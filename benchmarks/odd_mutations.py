@@ -1,4 +1,4 @@
-"""Mutations of model files that stay well-formed (XML trees, JSON values), for `mutated_models.py`."""
+"""Mutations of model files that stay well-formed, for `mutated_models.py`: XML and JSON."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -198,8 +198,9 @@ class _Check:
         )  # fmt: skip
         if len(self.files) > 1:
             if not options.no_cache:
-                folder = check_cache.cache_folder()
-                self.cache = check_cache.CheckCache(settings, self.accepted, folder)
+                with suppress(RuntimeError):  # the user has no home folder
+                    folder = check_cache.cache_folder()
+                    self.cache = check_cache.CheckCache(settings, self.accepted, folder)
             list_folders_once()
         jobs = options.jobs or _count_cores()
         _check_all(session, self.accepted, settings, self.cache, jobs)

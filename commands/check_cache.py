@@ -45,7 +45,8 @@ _PACKAGES = ("frontends", "passes", "backends", "commands")
 
 
 def cache_folder() -> Path:
-    """The folder of the entries: ORGFLOW_CACHE, or one in the user's cache."""
+    """The folder of the entries: ORGFLOW_CACHE, or one in the user's cache. Raises `RuntimeError`
+    for a user without a home folder."""
     named = os.environ.get("ORGFLOW_CACHE")
     if named:
         return Path(named).expanduser()
@@ -53,7 +54,8 @@ def cache_folder() -> Path:
 
 
 def _user_folder() -> Path:
-    """The folder of orgflow in the user's cache."""
+    """The folder of orgflow in the user's cache. Raises `RuntimeError` for a user without a home
+    folder."""
     cache = os.environ.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "orgflow"
 
@@ -69,9 +71,11 @@ _KEY_BYTES = 32
 def read_machine_key() -> bytes | None:
     """The key that authenticates entries, made on the first call; `None` where none can be made or
     where other users can read or write it. Raises nothing."""
-    path = key_path()
     try:
+        path = key_path()
         return _read_key(path)
+    except RuntimeError:  # the user has no home folder
+        return None
     except FileNotFoundError:
         pass
     except OSError:

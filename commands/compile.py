@@ -23,12 +23,13 @@ from orgflow.commands.options import (
     source_options,
 )
 from orgflow.commands.output import (
+    is_array,
     is_folder,
     join_artifacts,
     keep_input,
+    print_text,
     write_compiled,
     write_files,
-    write_stdout,
 )
 from orgflow.commands.project.configuration_file import find_configuration
 from orgflow.commands.session import (
@@ -343,7 +344,8 @@ class _Compilation:
         compiled = compile_separately(request, ctx)
         written = {p.id for alone, _ in compiled for p in alone.processes}
         groups = process_groups.group_processes(model)
-        self.unwritten += [ctx.name(group[0]) for group in groups if group[0].id not in written]
+        if compiled:  # otherwise the whole file is named
+            self.unwritten += [ctx.name(group[0]) for group in groups if group[0].id not in written]
         return compiled
 
     def _is_separable(self, model: Model) -> bool:
@@ -467,13 +469,16 @@ class _Compilation:
         return done, f"next: orgflowc run {shlex.quote(self.paths[0])}"
 
     def _describe_files(self) -> str:
-        """The files in the folder that was written, and what has none."""
+        """The files in the folder that was written, and the models and processes without files."""
         output, artifacts = self.options.output, self.artifacts or ()
-        if output is None or output == "-" or not is_folder(output, artifacts):
+        if output is None or output == "-":
             return ""
-        names = [artifact.path for artifact in artifacts]
-        names[_MOST_NAMES:] = [f"{len(names) - _MOST_NAMES} more"] if names[_MOST_NAMES:] else []
-        done = f" ({join_listed(names)})"
+        done = ""
+        if is_folder(output, artifacts) and not is_array(output, artifacts):
+            names = [artifact.path for artifact in artifacts]
+            more = len(names) - _MOST_NAMES
+            names[_MOST_NAMES:] = [f"{more} more"] if more > 0 else []
+            done = f" ({join_listed(names)})"
         if not self.unwritten:
             return done
         return f"{done}, but nothing for {join_listed(self.unwritten)}"
@@ -485,7 +490,7 @@ class _Compilation:
         wanted = golden.wanted_files(path, artifacts)
         text = golden.golden_difference(wanted, self.backend, ctx, text_width(sys.stdout))
         self.session.collect(ctx)
-        write_stdout(text)
+        print_text(text)
         return 1 if text else 0
 
     def _write_report(self, path: str) -> None:

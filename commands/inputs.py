@@ -43,16 +43,14 @@ def expand_folders(paths: tuple[str, ...], session: Session) -> tuple[list[str],
         if path == "-" or not os.path.isdir(path):
             files[path] = None
             continue
-        walked = list(_walk_files(path))
-        links = {file for file in walked if leads_out(file, path)}
-        for link in sorted(links):
-            shown = make_printable(source_name(link))
-            session.note(f"{shown} is a symbolic link out of {path}; it is not read")
-        models = [
-            file
-            for file in walked
-            if file not in links and _is_model(file, session.registry.frontends)
-        ]
+        models: list[str] = []
+        for file in _walk_files(path):
+            fitting = _frontends_for(file, session.registry.frontends)
+            if fitting and leads_out(file, path):
+                shown = make_printable(source_name(file))
+                session.note(f"{shown} is a symbolic link out of {path}; it is not read")
+            elif _is_model(file, fitting):
+                models.append(file)
         if not models:
             empty.append(path)
         files.update(dict.fromkeys(models))
@@ -119,14 +117,20 @@ def _walk_files(folder: str) -> Iterator[str]:
                 yield path
 
 
-def _is_model(path: str, frontends: Mapping[str, Frontend]) -> bool:
-    """Whether a frontend takes it: by a suffix of its own, or by a shared one and content."""
+def _frontends_for(path: str, frontends: Mapping[str, Frontend]) -> list[Frontend]:
+    """The frontends that read files with the suffix of a path."""
     name = os.path.basename(path).lower()
-    fitting = [
+    return [
         f
         for f in frontends.values()
         if f.accepts & FILE_KINDS and any(name.endswith(s) for s in f.suffixes)
     ]
+
+
+def _is_model(path: str, fitting: list[Frontend]) -> bool:
+    """Whether one of the frontends for a path takes it: by a suffix of its own, or by a shared one
+    and content."""
+    name = os.path.basename(path).lower()
     if not fitting:
         return False
     if any(s not in _SHARED for f in fitting for s in f.suffixes if name.endswith(s)):

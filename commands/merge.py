@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 from orgflow.commands.filled_work import read_beside
-from orgflow.commands.output import join_artifacts, write_stdout
+from orgflow.commands.output import join_artifacts, print_text
 from orgflow.commands.session import Session, text_width
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.usage_errors import InputError
@@ -62,7 +62,7 @@ def merged_artifacts(
     text = merging_text(merging)
     if not merging.artifacts:
         if dry_run:
-            write_stdout(text)
+            print_text(text)
         return None
     whole = join_artifacts(merging.artifacts).encode("utf-8", "surrogatepass")
     workflow = SourceFile("the merged workflow", whole)
@@ -73,7 +73,7 @@ def merged_artifacts(
         return None
     if dry_run:
         comparison = backend.diff(source, workflow, ctx)
-        write_stdout(
+        print_text(
             text + (comparison_text(comparison, text_width(sys.stdout)) if comparison else "")
         )
         return None

@@ -165,13 +165,17 @@ def write_artifacts(artifacts: Sequence[Artifact], output: str | None) -> None:
     write_files(place_artifacts(output, artifacts))
 
 
+def is_array(output: str, artifacts: Sequence[Artifact]) -> bool:
+    """Whether `-o output` is one file with several JSON files as an array."""
+    in_one = bool(Path(output).suffix) and not is_folder(output, ())
+    return in_one and len(artifacts) > 1 and all(a.path.endswith(".json") for a in artifacts)
+
+
 def place_artifacts(output: str, artifacts: Sequence[Artifact]) -> list[tuple[Path, str]]:
     """What to write where: several JSON files are one array in a file whose name has a suffix.
     Raises `click.UsageError`."""
-    place = Path(output)
-    in_one = bool(place.suffix) and not is_folder(output, ())
-    if in_one and len(artifacts) > 1 and all(a.path.endswith(".json") for a in artifacts):
-        return [(place, join_artifacts(artifacts))]
+    if is_array(output, artifacts):
+        return [(Path(output), join_artifacts(artifacts))]
     return list(zip(list_destinations(output, artifacts), (a.text for a in artifacts), strict=True))
 
 

@@ -31,7 +31,7 @@ from orgflow.commands.options import (
     source_options,
     target_option,
 )
-from orgflow.commands.output import print_json, print_text, write_files, write_stdout
+from orgflow.commands.output import print_json, print_text, write_files
 from orgflow.commands.run_table import report_text, wrap_text
 from orgflow.commands.server import (
     ServerOptions,
@@ -383,7 +383,7 @@ class _Runs:
         if self.options.prints_json:
             failure = by_message(error.stage, str(error), self.backend)
             findings = [*earlier, *session.diagnostics]
-            write_stdout(report_json(None, (failure,), self.options.engine, findings))
+            print_json(report_json(None, (failure,), self.options.engine, findings))
         return server_exit_code(session, self.backend)
 
 

@@ -25,12 +25,14 @@ def read_together(paths: Sequence[str]) -> SourceFile:
         inside = [path]
         if os.path.isdir(path):
             inside = [
-                file
-                for name in sorted(os.listdir(path))
-                if name.endswith(".json") and not leads_out(file := os.path.join(path, name), path)
+                os.path.join(path, f) for f in sorted(os.listdir(path)) if f.endswith(".json")
             ]
             if not inside:
                 raise InputError(f"{path} contains no JSON files", "name a file, or another folder")
+            for link in (file for file in inside if leads_out(file, path)):
+                raise InputError(
+                    f"{link} is a symbolic link out of {path}", "name the files, or remove the link"
+                )
             path = os.path.join(path, "*.json")
         files += inside
         names.append(path)

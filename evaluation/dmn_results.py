@@ -115,10 +115,9 @@ def _take_cases(suite: Suite, result: SuiteResult) -> Iterator[_RunCase]:
 
 def _decide_case(suite: Suite, case: Case) -> Any:
     """The value of a case. Raises `Unsupported`, also if the model does not have its decision."""
-    try:
-        return decide(suite.model, case.node, case.given)
-    except KeyError as error:
-        raise Unsupported(f"the model has no decision {error}") from None
+    if suite.model.named(case.node) is None:
+        raise Unsupported(f"the model has no decision `{case.node}`")
+    return decide(suite.model, case.node, case.given)
 
 
 # -- n8n -------------------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ AGENT = "needs an agent"
 LARGE = "needs a file of megabytes or hundreds of elements"
 DEPLOY_PARTS = "backends/n8n/server/test_deploy_parts.py"
 MERGE = "backends/n8n/merge/test_merge_command.py"
+LIVING = "faults/test_living_together.py"
 WITHOUT_CASE = {
     "N8N001": ("needs an edited workflow", f"{MERGE}::test_filled_and_removed"),
     "N8N002": ("needs an edited workflow", f"{MERGE}::test_without_a_base"),
@@ -103,13 +104,9 @@ WITHOUT_CASE = {
     ),
     "N8N015": (SERVER, "backends/n8n/server/test_deleted_models.py::test_a_deleted_model"),
     "N8N006": (
-        "needs an edited workflow",
-        "faults/test_living_together.py::test_a_removed_class_is_merged_and_reported",
+        "needs an edited workflow", f"{LIVING}::test_a_removed_class_is_merged_and_reported",
     ),
-    "N8N016": (
-        SERVER,
-        "faults/test_living_together.py::test_a_move_to_another_server_adopts_and_merges",
-    ),
+    "N8N016": (SERVER, f"{LIVING}::test_a_move_to_another_server_adopts_and_merges"),
     "N8N010": (SERVER, "backends/n8n/server/test_deploy_merge.py::test_an_older_clone"),
     "N8N011": (SERVER, "backends/n8n/server/test_deploy_merge.py::test_two_updates_at_once"),
     "N8N004": ("needs an edited workflow", f"{MERGE}::test_another_file"),

@@ -24,6 +24,12 @@ SELLER = (
     '<task id="tb" name="Pack"/><sequenceFlow id="fb" sourceRef="sb" targetRef="tb"/></process>'
 )
 
+AD_HOC = (
+    '<adHocSubProcess id="tb" name="Choose"><task id="u"/><task id="v"/><task id="w"/>'
+    '<sequenceFlow id="uv" sourceRef="u" targetRef="v"/>'
+    '<sequenceFlow id="uw" sourceRef="u" targetRef="w"/></adHocSubProcess>'
+)
+
 
 @pytest.fixture
 def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
@@ -154,3 +160,38 @@ def test_pools_of_one_name_are_told_apart_by_ids(invoke: Invoke, trade: Path) ->
     ran = invoke("compile", trade, "--target", "n8n")
     assert "--process NAME for one of them: `a` and `b`" in " ".join(ran.err.split())
     assert invoke("compile", trade, "--target", "n8n", "--process", "b").code == 0
+
+
+def test_the_last_line_names_what_was_written_and_what_was_not(
+    invoke: Invoke, trade: Path, tmp_path: Path
+) -> None:
+    """A file with several workflows is one file; a model without files is named once."""
+    both = f"{tmp_path / 'both.json'}"
+    script = trade.read_text().split(POOLS)[0] + (
+        '<process id="p" name="Order"><startEvent id="s"/><task id="t" name="Pack"/>'
+        '<callActivity id="c" calledElement="q"/><endEvent id="e"/>'
+        '<sequenceFlow id="f1" sourceRef="s" targetRef="t"/>'
+        '<sequenceFlow id="f2" sourceRef="t" targetRef="c"/>'
+        '<sequenceFlow id="f3" sourceRef="c" targetRef="e"/></process>'
+        '<process id="q" name="Ship"><startEvent id="qs"/><task id="qt" name="Ship"/>'
+        '<sequenceFlow id="qf" sourceRef="qs" targetRef="qt"/></process></definitions>'
+    )
+    (tmp_path / "calls.bpmn").write_text(script)
+    ran = invoke("compile", tmp_path / "calls.bpmn", "--target", "n8n", "-o", both)
+    assert (ran.code, files(tmp_path)) == (0, ["both.json"])
+    assert f"wrote {both}: " in " ".join(ran.err.split())
+    ran = invoke(
+        "compile", tmp_path / "calls.bpmn", "--target", "n8n", "-o", f"{tmp_path / 'out'}/"
+    )
+    assert "(order.json and ship.json): " in " ".join(ran.err.split())
+
+
+def test_a_model_without_files_is_named_once(invoke: Invoke, half: Path, tmp_path: Path) -> None:
+    refused = half.read_text().replace('<task id="tb" name="Pack"/>', AD_HOC)
+    (tmp_path / "refused.bpmn").write_text(refused)
+    good = model(tmp_path, '<task id="ta" name="Send order"/>')
+    paths = [good, tmp_path / "refused.bpmn"]
+    ran = invoke("compile", *paths, "--target", "n8n", "-o", f"{tmp_path / 'out'}/")
+    assert ran.code == 1
+    last = " ".join(ran.err.split())
+    assert f"(buyer.json and seller.json), but nothing for `{tmp_path / 'refused.bpmn'}`: " in last

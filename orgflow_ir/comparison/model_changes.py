@@ -71,8 +71,8 @@ def _compare_part(
     return Part(old_process.label, new_process.label, how, behaviour, changes, layout)
 
 
-_UNREAD = frozenset({"doc", "evidence"})
-"""Fields of elements that only people read."""
+_UNREAD = frozenset({"name", "doc", "evidence"})
+"""Fields of elements and processes that only people read."""
 
 
 def _with_assumptions(behaviour: Behaviour, changes: Iterable[Change], *, loose: bool) -> Behaviour:

@@ -172,7 +172,7 @@ _NO_BRACKET: Final = bytes(c for c in range(256) if c not in b'[]{}"')
 
 
 def _json_depth(raw: bytes) -> int:
-    """How deep the brackets of a JSON text are nested, at most one more than the limit."""
+    """How deep the brackets of a JSON text are nested; any number above the limit if deeper."""
     if raw[:4].count(0):  # UTF-16 and UTF-32: every ASCII character is one byte beside zeros
         raw = raw.replace(b"\0", b"")
     text = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NO_BRACKET)
@@ -181,6 +181,6 @@ def _json_depth(raw: bytes) -> int:
     for level in range(MOST_DEPTH + 1):
         inner = text.replace(b"[]", b"")
         if len(inner) == len(text):
-            return level + text.count(b"[")  # what is left is not closed
+            return level + text.count(b"[")  # the remaining ones are not closed
         text = inner
     return MOST_DEPTH + 1

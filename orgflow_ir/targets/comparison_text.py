@@ -145,7 +145,9 @@ def _change_lines(change: Change, width: int) -> Iterator[str]:
         yield from _wrap_text(f"{sign} {renaming}{f', {detail}' if detail else ''}", width, "    ")
         return
     value = change.new if change.new is not None else change.old
-    if change.kind in ("added", "removed") and change.what in ("node", "element", "connection"):
+    if change.kind in ("added", "removed") and change.what in (
+        "node", "element", "connection", "flow",
+    ):  # fmt: skip
         kind = f" ({value})" if value and value != change.name else ""
         yield from _wrap_text(f"{sign} {name}{kind} {detail}", width, "    ")
         return

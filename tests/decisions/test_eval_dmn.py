@@ -74,7 +74,7 @@ def test_a_refusal_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[
     write_suite(tmp_path / "0001-fee", [(1, 2)], node="other")
     code, lines = evaluate(tmp_path, capsys)
     assert code == 0
-    assert "refused: the model has no decision 'other' (1)" in lines
+    assert "refused: the model has no decision `other` (1)" in lines
     assert lines[-2].split() == ["1", "suite", "1", "0", "0", "1", "0"]
 
 

@@ -61,9 +61,6 @@ def reported_rules(tmp_path: Path, text: str) -> set[int]:
     return {int(d.message.split()[1]) for d in findings(tmp_path, text)}
 
 
-Cell = tuple[str, object]
-
-
 def holds(cell: str, value: object) -> bool:
     """What a cell says of a value, by the letter of the few forms that the tables have."""
     if cell == "-":

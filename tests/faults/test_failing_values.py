@@ -70,6 +70,12 @@ def valued() -> Iterator[tuple[str, Json]]:
             {},
             "-3",
             "1_000",
+            "nan",
+            "-Infinity",
+            "0xzz",
+            "0b1",
+            " 1. ",
+            "\u0661",
         ],
         "boolean": [
             "yes?",
@@ -86,6 +92,12 @@ def valued() -> Iterator[tuple[str, Json]]:
             "on",
             None,
             "false",
+            " 1",
+            "1.0",
+            "0x1",
+            "00",
+            "1.5",
+            "true ",
         ],
         "array": ["1,2", "", "[1]", "['a']", None, [1], {}, "{}", 5],
         "object": ["{a:1}", "", "{}", "[]", "abc", None, {}, [1], "5", "null"],
@@ -241,7 +253,8 @@ def test_types_that_n8n_2_excludes() -> None:
     [("0 0 31 2 *", False), ("0 0 30 2 *", False), ("0 0 29 2 *", True), ("0 0 31 4,6 *", False),
      ("0 0 31 2 1", True), ("0 0 30,31 2 *", False), ("0 0 31 2,3 *", True), ("0 0 31 */2 *", True),
      ("30 9 30-31 2 *", False), ("0 0 31 feb *", False), ("0 0 0 31 11 *", False),
-     ("0 0 1/5 * *", True), ("0 9 * * 1-5", True)],
+     ("0 0 1/5 * *", True), ("0 9 * * 1-5", True), ("0 0 */0 2 *", False),
+     ("0 0 20-5 * *", False)],
 )  # fmt: skip
 def test_days_that_no_month_has(cron: str, *, starts: bool) -> None:
     """Compared with `CronTime` of n8n's `cron` 4.4: it finds no date in eight years."""

@@ -24,6 +24,7 @@ from orgflow.agents.model_client.settings import NotConfigured, SettingsError, r
 from orgflow.api import check, read
 from orgflow.backends.javascript.source_programs import find_syntax_fault
 from orgflow.backends.n8n.format.merge_base import unpack_base
+from orgflow.cli import run
 from orgflow.commands import check_cache
 from orgflow.commands.page_server import browser_at
 from orgflow.frontends.messages.html_text import html_text
@@ -191,6 +192,24 @@ def test_a_key_that_others_can_read_is_not_used(
     assert check_cache.read_machine_key() is not None
     check_cache.key_path().chmod(0o644)
     assert check_cache.read_machine_key() is None
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["ORGFLOW_CACHE", "no variable"])
+def test_a_user_without_a_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, named: bool
+) -> None:
+    def fail() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    (tmp_path / "a.bpmn").write_text(LINEAR)
+    (tmp_path / "b.bpmn").write_text(LINEAR)
+    monkeypatch.setattr(Path, "home", fail)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("ORGFLOW_CACHE", raising=False)
+    if named:
+        monkeypatch.setenv("ORGFLOW_CACHE", str(tmp_path / "cache"))
+    assert run(["check", str(tmp_path), "--jobs", "1"]) == 0
+    assert not (tmp_path / "cache").exists()
 
 
 # -- limits: one place for all readers -----------------------------------------------------------
@@ -460,6 +479,7 @@ def linked(tmp_path: Path) -> Path:
     (folder / "own.bpmn").write_text(LINEAR)
     (folder / "secret.bpmn").symlink_to(outside / "secret.bpmn")
     (folder / "folder").symlink_to(outside)
+    (folder / "python").symlink_to(sys.executable)
     (folder / "sub").mkdir()
     (folder / "sub" / "again.bpmn").symlink_to("../own.bpmn")
     return folder
@@ -471,7 +491,8 @@ def test_links_out_of_a_checked_folder(linked: Path) -> None:
             folder.symlink_to(linked)
         done = orgflowc("check", folder, "-v", "--no-cache")
         assert done.code == 0
-        assert "is a symbolic link out of" in done.err
+        assert "secret.bpmn is a symbolic link out of" in " ".join(done.err.split())
+        assert "python" not in done.err, "no model was left out"
         assert "OF2" not in done.out
         assert "again.bpmn" in done.out
     named = orgflowc("check", linked / "secret.bpmn", "--no-cache")
@@ -535,6 +556,22 @@ def test_nothing_is_written_through_a_link_out(linked: Path, tmp_path: Path) -> 
     assert victim.read_text() == "precious"
 
 
+@pytest.mark.parametrize("command", ["verify", "diff"])
+def test_a_link_out_of_a_folder_of_workflows_is_not_left_out(
+    linked: Path, tmp_path: Path, command: str
+) -> None:
+    """Without the workflow, the result would be about less than the folder contains."""
+    folder = tmp_path / "built"
+    orgflowc("compile", linked / "own.bpmn", "--target", "n8n", "-o", f"{folder}/")
+    (workflow,) = folder.iterdir()
+    workflow.rename(tmp_path / "outside.json")
+    workflow.symlink_to(tmp_path / "outside.json")
+    first = linked / "own.bpmn" if command == "verify" else tmp_path / "outside.json"
+    done = orgflowc(command, first, folder)
+    assert done.code == 2
+    assert f"{workflow} is a symbolic link out of {folder}" in " ".join(done.err.split())
+
+
 def test_places(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "ab").mkdir()
@@ -584,6 +621,18 @@ def test_other_commands(tmp_path: Path, command: str) -> None:
     second = {"verify": [tmp_path / "w.json"], "trace": [], "diff": [other]}[command]
     done = orgflowc(command, path, *second)
     assert done.out
+    assert not ACT.search(done.out + done.err)
+
+
+@pytest.mark.parametrize("option", [("--merge", "--dry-run"), ("--check",)], ids=lambda o: o[0])
+def test_what_compile_prints_about_a_workflow(tmp_path: Path, option: tuple[str, ...]) -> None:
+    path, workflow = tmp_path / "m.bpmn", tmp_path / "w.json"
+    path.write_text(re.sub(r'name="', f'name="{ACTING} ', LINEAR))
+    orgflowc("compile", path, "--target", "n8n", "-o", workflow)
+    path.write_text(path.read_text().replace("Ship", "Post"))
+    output = ("-o", tmp_path / "x.json") if len(option) > 1 else ()
+    done = orgflowc("compile", path, "--target", "n8n", option[0], workflow, *option[1:], *output)
+    assert "Post" in done.out
     assert not ACT.search(done.out + done.err)
 
 

@@ -41,8 +41,8 @@ def parallel_tasks(
         count: number of people asked at the same time.
         outside: an address that it calls after the join.
         workflows: ids of the support set.
-        timer_seconds: with more than zero, the first task has a timer that does not interrupt it,
-            and calls the address, too.
+        timer_seconds: above zero, the first task has a timer that does not interrupt it; a step
+            after the timer calls `outside`.
     """
     tasks = task_names(count)
     builder = WorkflowBuilder("process", References({}, {"process": ""}, {}))

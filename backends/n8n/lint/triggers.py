@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from orgflow.backends.n8n import node_types
@@ -26,10 +27,14 @@ from orgflow_ir.diagnostics import Severity
 _DECIDES: Final = frozenset({"if", "switch", "filter", "code", "function", "functionItem"})
 _BOUNDS: Final = {6: ((0, 59),), 5: ()}
 _FIELDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
-_NAMES: Final = {
-    3: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
-    4: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
-}
+_MONTHS: Final = {
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
+    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+}  # fmt: skip
+_WEEKDAYS: Final = {"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6}
+_NAMES: Final = {3: _MONTHS, 4: _WEEKDAYS}
+"""The names that a field permits, by its place among five."""
+
 _PRESETS: Final = frozenset(
     {"@secondly", "@minutely", "@hourly", "@daily", "@weekly", "@weekdays", "@weekends",
      "@monthly", "@yearly"}
@@ -156,18 +161,17 @@ _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def has_no_day(text: str) -> bool:
-    """Whether a cron expression that can be read asks for days that none of its months has. A
-    weekday is an alternative to the day."""
+    """Whether a cron expression in which `unreadable_cron` finds no fault asks for days that none
+    of its months has. A weekday is an alternative to the day."""
     fields = text.lower().split()
-    if len(fields) not in _BOUNDS or fields[-1] not in ("*", "?"):
+    if len(fields) not in _BOUNDS or fields[-1] != "*":
         return False
-    names = {name: str(number) for number, name in enumerate(_NAMES[3], 1)}
     days = _list_values(fields[-3], 31, {})
-    months = _list_values(fields[-2], 12, names)
+    months = _list_values(fields[-2], 12, _MONTHS)
     return all(day > _DAYS[month - 1] for day in days for month in months)
 
 
-def _list_values(field: str, most: int, names: dict[str, str]) -> set[int]:
+def _list_values(field: str, most: int, names: Mapping[str, int]) -> set[int]:
     """The values from 1 that a field of a cron expression stands for."""
     values: set[int] = set()
     for part in field.split(","):
@@ -175,9 +179,9 @@ def _list_values(field: str, most: int, names: dict[str, str]) -> set[int]:
         first, _, last = span.partition("-")
         if span == "*":
             first, last = "1", str(most)
-        first, last = names.get(first, first), names.get(last, last)
         end = last or (str(most) if step else first)
-        values.update(range(int(first), int(end) + 1, int(step or 1)))
+        low, high = (names[name] if name in names else int(name) for name in (first, end))
+        values.update(range(low, high + 1, int(step or 1)))
     return {value for value in values if 1 <= value <= most}
 
 
@@ -193,20 +197,24 @@ def unreadable_cron(text: str) -> str:
         return f"it has {len(fields)} fields"
     bounds = (*_BOUNDS[len(fields)], *_FIELDS)
     for place, (field, (low, high)) in enumerate(zip(fields, bounds, strict=True)):
-        names = _NAMES.get(place + 5 - len(fields), [])
+        names = _NAMES.get(place + 5 - len(fields), {})
         for part in field.split(","):
             match = _PART.fullmatch(part)
             if match is None:
                 return f"`{part}` is not supported"
+            if match[2] is not None and int(match[2]) == 0:
+                return f"`{part}` has a step of zero"
             if match[1] == "*":
                 continue
+            ends: list[int] = []
             for end in match[1].split("-"):
-                if end in names:
-                    continue
-                if not end.isdecimal():
+                if end not in names and not end.isdecimal():
                     return f"`{part}` is not supported"
-                if not low <= int(end) <= high:
+                ends.append(names[end] if end in names else int(end))
+                if not low <= ends[-1] <= high:
                     return f"`{end}` is not within {low} to {high}"
+            if ends[0] > ends[-1]:
+                return f"`{part}` ends before it begins"
     return ""
 
 

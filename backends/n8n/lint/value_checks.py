@@ -77,7 +77,11 @@ def _is_fixed(value: Any) -> bool:
 
 # -- Edit Fields -----------------------------------------------------------------------------------
 
-_TRUTH: Final = frozenset({"true", "false", "1", "0"})
+_NUMBER: Final = re.compile(
+    r"(?P<whole>0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)"
+    r"|[+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+)
+"""The texts from which JavaScript's `Number` makes a number, without the empty one."""
 
 
 def _check_assignments(node: Node) -> Iterator[Fault]:
@@ -107,17 +111,15 @@ def _check_assignments(node: Node) -> Iterator[Fault]:
 def _fits_number(value: Any) -> bool:
     if not isinstance(value, str):
         return not isinstance(value, dict | list)
-    text = value.strip().replace("_", "x")  # no digit separators in JavaScript
-    try:
-        float(text or 0)
-    except ValueError:
-        return text[:2].lower() in ("0x", "0b", "0o") or text.lstrip("+-") == "Infinity"
-    return True
+    return not value.strip() or _NUMBER.fullmatch(value.strip()) is not None
 
 
 def _fits_boolean(value: Any) -> bool:
     if isinstance(value, str):
-        return value.lower() in _TRUTH
+        number = _NUMBER.fullmatch(value.strip())
+        if number is None:
+            return value.lower() in ("true", "false")
+        return (int(number[0], 0) if number["whole"] else float(number[0])) in (0, 1)
     return isinstance(value, list) or value in (True, False, 0, 1)
 
 

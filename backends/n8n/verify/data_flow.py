@@ -96,13 +96,12 @@ class DataFlow:
             reader = pairs.get(entry)
             if reader is None or self.steps[reader].disabled:
                 continue
-            for variable in dict.fromkeys(names):
-                # What a person put in the place of the node may read anything.
-                if self._same(entry, reader) and self._mentions(element, variable):
-                    hidden = self._hidden_on_item(element, reader, variable)
-                    if hidden:
-                        first = min(hidden, key=lambda n: not self._writes(n, variable))
-                        yield _describe_hidden(reader, variable, first)
+            # What a person put in the place of the node may read anything.
+            hidden = self._hidden_on_item(element, reader) if self._same(entry, reader) else []
+            for variable in dict.fromkeys(names) if hidden else ():
+                if self._mentions(element, variable):
+                    first = min(hidden, key=lambda n: not self._writes(n, variable))
+                    yield _describe_hidden(reader, variable, first)
 
     def _mentions(self, element: str, variable: str) -> bool:
         """Whether a compiled node of an element names a variable."""
@@ -112,9 +111,8 @@ class DataFlow:
             for key, node in self.nodes.items()
         )
 
-    def _hidden_on_item(self, element: str, reader: str, variable: str) -> list[str]:
-        """Nodes before a reader whose value of a variable is not on the items that come to it,
-        without those that another node between sets anew."""
+    def _hidden_on_item(self, element: str, reader: str) -> list[str]:
+        """Nodes before a reader that may set variables, and whose values are not on its items."""
         pairs = self.matching.pairs
         own = {pairs.get(key) for key, node in self.nodes.items() if node.element == element}
         # A form that is asked again gets the item that its own question made.
