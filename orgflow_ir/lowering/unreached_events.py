@@ -100,10 +100,16 @@ class OmitUnreachedStep(RewritePattern):
         assert isinstance(event, Event)
         assert scope is not None
         graph = ctx.analysis(ControlFlow, scope)
-        if event.id in list_reachable(graph.entries, _map_ahead(scope, graph)):
+        begin = [*graph.entries, *(n for n in graph.sources if _instantiates(graph.nodes[n]))]
+        if not begin or event.id in list_reachable(begin, _map_ahead(scope, graph)):
             return None
         omit_branch(event, scope, rewriter, ctx)
         return f"{ctx.name(event)} is omitted: no flow from a start event leads to it"
+
+
+def _instantiates(node: Node) -> bool:
+    """Whether a receive task or an event-based gateway begins a process (BPMN 2.0.2, 13.2)."""
+    return isinstance(node, Task | Gateway) and node.instantiate
 
 
 def why_never(node: Event | SubProcess, scope: Scope, model: Model, ctx: PassContext) -> str:
@@ -181,8 +187,10 @@ def _is_unseen(element: Scope | Node, kind: str, model: Model) -> bool:
         return True  # of a process that the model does not contain
     if kind != "error":
         return False
-    sends = isinstance(element, Event) and element.position in ("throw", "end")
-    implemented = sends and element.binding is not None and not isinstance(element.binding, Form)
+    if isinstance(element, Event) and element.position in ("throw", "end"):
+        implemented = element.binding is not None and not isinstance(element.binding, Form)
+    else:
+        implemented = False
     return implemented or bool(listeners.all_listeners(element))
 
 

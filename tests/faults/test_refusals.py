@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import pytest
 from cli_cases import orgflowc
 from lxml import etree
+from orgflow.backends.powl.format import PowlError
 from orgflow.commands.output import join_artifacts
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import CHECK, CompileRequest, compile_model, run_stages
+from orgflow.frontends.powl.text_reader import TextReader
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Model
@@ -225,6 +228,31 @@ def test_a_handler_stays_that_a_kept_activity_names() -> None:
     (omitted,) = (d for d in findings if d.code == "OF409")
     assert "Undo it" not in omitted.message
     assert "Undo it" in join_artifacts(emitted.artifacts)
+
+
+_TWO_TRIGGERS = (
+    '<intermediateCatchEvent id="c" name="Wait"><messageEventDefinition/>'
+    "<signalEventDefinition/></intermediateCatchEvent>"
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<startEvent id="s"/><task id="t" name="T"/><endEvent id="e"/>'
+        f'{LINE}<receiveTask id="r" name="Order" instantiate="true"/>{_TWO_TRIGGERS}'
+        '<sequenceFlow id="f3" sourceRef="r" targetRef="c"/>'
+        '<sequenceFlow id="f4" sourceRef="c" targetRef="t"/>',
+        f'<task id="t" name="T"/>{_TWO_TRIGGERS}<sequenceFlow id="f1" sourceRef="t" targetRef="c"/>'
+        '<sequenceFlow id="f2" sourceRef="c" targetRef="t"/>',
+    ],
+    ids=["after a task that begins the process", "in a cycle without a start"],
+)
+def test_an_event_that_starts_lead_to_is_refused_and_not_omitted(content: str) -> None:
+    emitted, findings = compiled(one_process(content), options=PLACEHOLDERS)
+    assert emitted is None
+    assert [d.code for d in errors(findings)] == ["OF403"]
+    assert "OF409" not in codes(findings)
 
 
 _CALLED = re.compile(
@@ -610,6 +638,17 @@ def test_faults_of_the_text_form_are_placed(text: str) -> None:
     assert finding.code == "OF070"
     assert finding.loc is not None
     assert finding.loc.line == 1
+
+
+def test_a_long_text_form_is_placed_by_lines_in_linear_time() -> None:
+    lines = ",\n".join(f"step {number}" for number in range(80_000))
+    reader = TextReader("m.powl", f"X (\n{lines},\n  * ( a ) )")
+    begin = time.process_time()
+    with pytest.raises(PowlError) as fault:
+        reader.read()
+    assert time.process_time() - begin < 5  # 0.7 s; 10 s if each place counts all lines before it
+    assert fault.value.loc is not None
+    assert (fault.value.loc.line, fault.value.loc.column) == (80_002, 3)
 
 
 def test_the_list_that_a_repetition_names_is_written_again() -> None:
