@@ -101,6 +101,20 @@ def test_values_in_the_evaluator() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "given", "value"),
+    [
+        ("python", "[c for c in s.upper()]", "ab", None),  # a list of characters, which stops
+        ("python", "len([c for c in s.split(',') if c])", "a,,b", 2),
+        ("javascript", "Math.round(s)", 0.49999999999999994, 0),  # the sum with 0.5 is 1
+        ("javascript", "Math.round(s)", -2.5, -2),
+    ],
+)
+def test_corners_in_the_evaluator(language: str, text: str, given: Any, value: Any) -> None:
+    tree = read_tree(Case(language, text, False, {"s": given}))
+    assert evaluate(tree, {("s",): given}) == value
+
+
 FUNCTIONS = {row.name: row for row in OPERATIONS.values() if isinstance(row, FunctionRow)}
 NAMES = {name_function(row) for row in FUNCTIONS.values()} | {
     re.sub(r" (\w)", lambda m: m[1].upper(), name) for name in LIST_FUNCTIONS
