@@ -177,6 +177,22 @@ def test_what_is_not_supported_is_refused(language: str, text: str, reason: str)
         read_script(f"execution.setVariable('r', {text})", language)
 
 
+INSIDE_EACH_OTHER = (
+    ("javascript", "l.filter(x => l.some(y => y > x))", [1, 2]),
+    ("javascript", "l.map(x => l.map(y => l.filter(z => z > x && z > y).length)[0])", [0, 0, 0]),
+    ("javascript", "l.map(x => l.map(y => l.filter(z => z > x).length)[0])", [0, 2, 1]),
+    ("groovy", "l.collect { x -> l.count { y -> y > x } }", [0, 2, 1]),
+    ("python", "[[y for y in l if y > x] for x in l]", [[], [3, 2], [3]]),
+)
+
+
+def test_a_function_in_another_one_reads_its_parameter(engine: LocalEngine) -> None:
+    """The parameter of the inner function had the name of the outer one."""
+    cases = [Case(lang, text, False, {"l": [3, 1, 2]}) for lang, text, _ in INSIDE_EACH_OTHER]
+    values, _ = run_cases(engine, cases)
+    assert values == [{"value": value} for *_, value in INSIDE_EACH_OTHER]
+
+
 THROWING = (
     ("javascript", "l.includes(k) || s == 'b'", {"l": None, "k": 1, "s": "b"}),
     ("juel", "l.contains(k) || s == 'b'", {"l": None, "k": 1, "s": "b"}),
