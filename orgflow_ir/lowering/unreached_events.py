@@ -100,14 +100,14 @@ class OmitUnreachedStep(RewritePattern):
         assert isinstance(event, Event)
         assert scope is not None
         graph = ctx.analysis(ControlFlow, scope)
-        begin = [*graph.entries, *(n for n in graph.sources if _instantiates(graph.nodes[n]))]
+        begin = [*graph.entries, *(n for n in graph.sources if _begins_process(graph.nodes[n]))]
         if not begin or event.id in list_reachable(begin, _map_ahead(scope, graph)):
             return None
         omit_branch(event, scope, rewriter, ctx)
         return f"{ctx.name(event)} is omitted: no flow from a start event leads to it"
 
 
-def _instantiates(node: Node) -> bool:
+def _begins_process(node: Node) -> bool:
     """Whether a receive task or an event-based gateway begins a process (BPMN 2.0.2, 13.2)."""
     return isinstance(node, Task | Gateway) and node.instantiate
 
