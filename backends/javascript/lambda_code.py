@@ -6,6 +6,7 @@ demands, as the function of the list then has none.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from orgflow.backends.javascript.expression_code import condition_js, print_code, to_js
@@ -46,9 +47,10 @@ def print_function(tree: Apply, variable: ReadVariable) -> str:
 
 def _print_lambda(operation: AppliedFunction, outer: list[str]) -> str:
     function = operation.function
-    names = {
-        name: f"p{at}_{len(function.parameters)}" for at, name in enumerate(function.parameters)
-    }
+    number = len(function.parameters)
+    while any(re.search(rf"\bp\d+_{number}\b", code) for code in outer):
+        number += 1  # a parameter of a function around this one has the name
+    names = {name: f"p{at}_{number}" for at, name in enumerate(function.parameters)}
     given = dict(zip(function.outer, outer, strict=True))
 
     def read_path(path: Path) -> str:

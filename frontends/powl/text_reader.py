@@ -38,6 +38,8 @@ class TextReader:
 
     def __init__(self, file: str, text: str) -> None:
         self._file, self._text, self._at = file, text, 0
+        self._line, self._line_start, self._counted = 1, 0, 0
+        """The line, where it begins, and up to where lines are counted."""
 
     def read(self) -> Powl:
         """The model of the whole text."""
@@ -163,6 +165,10 @@ class TextReader:
         return PowlError(message, self._place())
 
     def _place(self) -> SourceLocation:
-        before = self._text[: self._at]
-        line = before.count("\n") + 1
-        return SourceLocation(file=self._file, line=line, column=len(before) - before.rfind("\n"))
+        passed = self._text.count("\n", self._counted, self._at)
+        if passed:
+            self._line += passed
+            self._line_start = self._text.rindex("\n", self._counted, self._at) + 1
+        self._counted = self._at
+        column = self._at - self._line_start + 1
+        return SourceLocation(file=self._file, line=self._line, column=column)

@@ -1,9 +1,10 @@
 """Rules of a decision table that never apply, and texts that were written without quotes.
 
 A column is divided into regions within which no cell of it changes its value: numbers between and
-at the constants, each text of the column and any other text, the truth values, and null. Cells with
-constants, comparisons, ranges, lists and negations of these are constant in a region, so that one
-value a region decides. Rules with other cells are neither judged nor taken as a reason.
+at the constants, each text of the column and any other text, the texts between them where a cell
+compares their order, the truth values, and null. Cells with constants, comparisons, ranges, lists
+and negations of these are constant in a region, so that one value a region decides. Rules with
+other cells are neither judged nor taken as a reason.
 """
 
 from __future__ import annotations
@@ -28,7 +29,13 @@ from orgflow_ir.languages.feel.parser import normal_name
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.feel.values import Value
 from orgflow_ir.program.structure_evaluation import Scope, passes_tests
-from orgflow_ir.program.structures import DecisionTable, UnaryTests
+from orgflow_ir.program.structures import (
+    DecisionTable,
+    RangeLiteral,
+    UnaryTest,
+    UnaryTests,
+    parts,
+)
 
 
 class UnreachableRule(NamedTuple):
@@ -98,6 +105,9 @@ def _divide_column(table: DecisionTable, at: int, type_ref: str) -> list[Value]:
     tests = [rule.tests[at] for rule in table.rules if is_simple(rule.tests[at])]
     allowed = column.allowed if column.allowed is not None and is_simple(column.allowed) else None
     values = list_values(tests, allowed)
+    if any(map(_compares_order, [*tests, *([allowed] if allowed is not None else ())])):
+        texts = [value for value in values if isinstance(value, str)]
+        values += dict.fromkeys(["", *(f"{text}\0" for text in texts)] if texts else ())
     own = type_ref.rpartition(":")[2].lower()
     others: tuple[Value, ...] = (True, False, OTHER, None)
     if own in _NUMBERS:
@@ -108,6 +118,15 @@ def _divide_column(table: DecisionTable, at: int, type_ref: str) -> list[Value]:
         others = (True, False, None)
     there = {(type(value), value) for value in values}
     return [*values, *(value for value in others if (type(value), value) not in there)]
+
+
+def _compares_order(tests: UnaryTests) -> bool:
+    """Whether a cell has comparisons or ranges."""
+    return any(
+        isinstance(part, RangeLiteral)
+        or (isinstance(part, UnaryTest) and part.operator is not None)
+        for part in parts(tests)
+    )
 
 
 def _is_allowed(allowed: UnaryTests | None, value: Value) -> bool:

@@ -267,14 +267,15 @@ class PythonParser(JavaScriptParser):
         self.nest()
         values = self.disjunction()
         span = Span(body.span.start, values.span.end)
-        if self.ahead_word("if"):
+        filtered = self.ahead_word("if")
+        if filtered:
             self.take()
             test = self.elaborate(self.disjunction(), test=True)
             values = apply_function("filter list", values, (name,), test, None, span)
         self.depth -= 1
         if self.ahead_word("for") or self.ahead_word("if"):
             raise ConditionError("only a single `for` is supported")
-        if body == Variable((name,)) and isinstance(values, Call):
+        if filtered and body == Variable((name,)):
             return values
         mapped = self.elaborate(body, test=False)
         return apply_function("map list", values, (name,), mapped, None, span)

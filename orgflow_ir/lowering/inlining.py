@@ -192,11 +192,7 @@ def failing_steps_of(
     all that may fail."""
     nesting = nesting_of(scope, model)
     caught = event.definitions[0]
-    own = handler.id if handler is not None else ""
-    steps = failing_steps(scope, caught, nesting.matches, own)
-    own_steps = [
-        step for step in steps if source_ids(step) == (step.id,) or is_listener_step(step, ctx)
-    ]
+    own_steps = list_failing(event, scope, model, ctx, handler)
     thrown = any(nesting.matches(caught, d) for d in nesting.thrown_in(scope))
     return [
         step
@@ -208,6 +204,16 @@ def failing_steps_of(
             else not isinstance(step, CallActivity) or _may_fail(step, caught, model, nesting)
         )
     ]
+
+
+def list_failing(
+    event: Event, scope: Scope, model: Model, ctx: PassContext, handler: SubProcess | None = None
+) -> list[Task | CallActivity]:
+    """The steps of the source, and those of its listeners, that may fail with an error that no
+    event nearer than an error event of a scope catches."""
+    own = handler.id if handler is not None else ""
+    steps = failing_steps(scope, event.definitions[0], nesting_of(scope, model).matches, own)
+    return [step for step in steps if source_ids(step) == (step.id,) or is_listener_step(step, ctx)]
 
 
 def _throws_by_call(step: Task | CallActivity, caught: EventDefinition, nesting: Nesting) -> bool:

@@ -5,14 +5,17 @@ An error or escalation event catches what something in its activity or scope thr
 10.5.7), a cancel event what a cancel end event of its transaction throws (10.5.5), a compensation
 event sub-process runs when its scope is compensated (10.7). Where the model contains nothing that
 throws, and no step that may fail, the event never occurs, and the rest means the same without it.
+Where the source does not show what is thrown, the event is kept: calls of unknown processes,
+listeners, implementations of message events, computed codes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orgflow_ir.flow.control_flow.calls import calls_in, find_callee
+from orgflow_ir.flow.control_flow.calls import called_from, calls_in, find_callee
 from orgflow_ir.flow.control_flow.compensation import map_handlers
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.lazy_modules import LazyModule
@@ -26,7 +29,9 @@ from orgflow_ir.model import (
     Process,
     Scope,
     SubProcess,
+    Task,
 )
+from orgflow_ir.model.bindings import Form, SubProcessCall
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.links import Links
@@ -38,10 +43,15 @@ if TYPE_CHECKING:
     from orgflow_ir.flow.nets import escalations, failures
     from orgflow_ir.lowering import inlining
     from orgflow_ir.model.rewriter import Rewriter
+    from orgflow_ir.work import listeners
 else:  # models with events that catch what is thrown
     escalations = LazyModule("orgflow_ir.flow.nets.escalations")
     failures = LazyModule("orgflow_ir.flow.nets.failures")
     inlining = LazyModule("orgflow_ir.lowering.inlining")
+    listeners = LazyModule("orgflow_ir.work.listeners")
+
+_COMPUTED = re.compile(r"\s*=|.*[$#]\{", re.DOTALL)
+"""A code that is an expression of FEEL or JUEL."""
 
 _NAMED = 3
 """Most omitted steps that a note names."""
@@ -90,10 +100,16 @@ class OmitUnreachedStep(RewritePattern):
         assert isinstance(event, Event)
         assert scope is not None
         graph = ctx.analysis(ControlFlow, scope)
-        if event.id in list_reachable(graph.entries, _map_ahead(scope, graph)):
+        begin = [*graph.entries, *(n for n in graph.sources if _begins_process(graph.nodes[n]))]
+        if not begin or event.id in list_reachable(begin, _map_ahead(scope, graph)):
             return None
         omit_branch(event, scope, rewriter, ctx)
         return f"{ctx.name(event)} is omitted: no flow from a start event leads to it"
+
+
+def _begins_process(node: Node) -> bool:
+    """Whether a receive task or an event-based gateway begins a process (BPMN 2.0.2, 13.2)."""
+    return isinstance(node, Task | Gateway) and node.instantiate
 
 
 def why_never(node: Event | SubProcess, scope: Scope, model: Model, ctx: PassContext) -> str:
@@ -133,7 +149,7 @@ def _why_call_never(
     ctx: PassContext,
 ) -> str:
     called = find_callee(call, model)
-    if called is None or _calls_unknown(called, model):
+    if called is None or _throws_unseen(called, caught.kind, model):
         return ""
     thrown = _name_thrown(caught, model)
     reason = f"nothing in {ctx.name(called)}, which {ctx.name(call)} calls, throws {thrown}"
@@ -146,20 +162,43 @@ def _why_call_never(
     return "" if any(True for _ in failures.steps_called(call, caught, model)) else reason
 
 
-def _calls_unknown(process: Process, model: Model) -> bool:
-    """Whether a process calls one that the model does not contain, and that may throw anything."""
-    seen: set[str] = set()
-    stack = [process]
-    while stack:
-        here = stack.pop()
-        seen.add(here.id)
-        for call in calls_in(here):
-            called = find_callee(call, model)
-            if called is None:
-                return True
-            if called.id not in seen:
-                stack.append(called)
-    return False
+def _throws_unseen(inside: Scope, kind: str, model: Model) -> bool:
+    """Whether something in a scope, or in the processes that it calls, may throw errors or
+    escalations (`kind`) that the source does not show."""
+    if _has_computed_code(kind, model):
+        return True
+    called = [c for call in calls_in(inside) if (c := find_callee(call, model)) is not None]
+    entered = [p for process in called for p in (process, *called_from(process, model))]
+    return any(
+        _is_unseen(element, kind, model)
+        for outer in (inside, *entered)
+        for scope in outer.scopes()
+        for element in (scope, *scope.nodes)
+    )
+
+
+def _is_unseen(element: Scope | Node, kind: str, model: Model) -> bool:
+    """Whether an element may throw what the source does not show: a call of a process that the
+    model does not contain, and for errors also a listener and a message event with an
+    implementation."""
+    if isinstance(element, CallActivity) and find_callee(element, model) is None:
+        return True
+    if isinstance(element, Task) and isinstance(element.binding, SubProcessCall):
+        return True  # of a process that the model does not contain
+    if kind != "error":
+        return False
+    if isinstance(element, Event) and element.position in ("throw", "end"):
+        implemented = element.binding is not None and not isinstance(element.binding, Form)
+    else:
+        implemented = False
+    return implemented or bool(listeners.all_listeners(element))
+
+
+def _has_computed_code(kind: str, model: Model) -> bool:
+    """Whether an expression computes a code of errors or escalations in each run. An event that
+    throws it may be rewritten already, the entry of the catalog stays."""
+    entries = model.catalog.errors if kind == "error" else model.catalog.escalations
+    return any(_COMPUTED.match(entry.code or "") for entry in entries)
 
 
 def _why_handler_never(handler: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> str:
@@ -209,7 +248,7 @@ def _why_scope_never(
     (caught,) = event.definitions
     if caught.kind not in ("error", "escalation"):
         return ""
-    if any(find_callee(call, model) is None for call in calls_in(inside)):
+    if _throws_unseen(inside, caught.kind, model):
         return ""
     nesting = inlining.nesting_of(scope, model)
     by = [
@@ -221,7 +260,12 @@ def _why_scope_never(
     ]
     called = [c for call in calls_in(inside) if (c := find_callee(call, model)) is not None]
     from_calls = any(nesting.matches(caught, d) for c in called for d in nesting.thrown_in(c))
-    steps = caught.kind == "error" and inlining.failing_steps_of(event, inside, model, ctx, handler)
+    # What events throw is no reason why a step beside them does not fail.
+    steps = caught.kind == "error" and any(
+        not isinstance(step, CallActivity)
+        or any(True for _ in failures.steps_called(step, caught, model))
+        for step in inlining.list_failing(event, inside, model, ctx, handler)
+    )
     if catcher in by or from_calls or steps:
         return ""
     if by:
@@ -252,7 +296,8 @@ def omit_branch(node: Node, scope: Scope, rewriter: Rewriter, ctx: PassContext) 
     kept = list_reachable(begin, ahead, frozenset((node.id,)))
     gone = list_reachable((node.id,), ahead) - kept
     named = map_handlers(rewriter.model)
-    gone |= {named[id] for id in gone if id in named}
+    still = {handler for id, handler in named.items() if id not in gone}
+    gone |= {named[id] for id in gone if id in named} - still
     # Another edit of this round may have removed a part already.
     for flow in scope.flows:
         cut = flow.source in gone or flow.target in gone

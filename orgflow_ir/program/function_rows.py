@@ -115,7 +115,8 @@ def _find_extreme(values: list[Any], choose: Callable[[Any], Any]) -> Any:
 
 
 def _round_up_half(number: float) -> float:
-    return math.floor(number + 0.5) if abs(number) < 2**51 else number
+    below = math.floor(number)  # `number + 0.5` would itself be rounded
+    return below + (number - below >= 0.5)
 
 
 def _divide_floor(left: Any, right: Any) -> int:

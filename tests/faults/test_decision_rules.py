@@ -113,6 +113,23 @@ def possible_values(kind: str) -> list[object]:
     return [*(Decimal(n) / 2 for n in range(-2, 24)), None]
 
 
+@pytest.mark.parametrize(
+    ("cells", "reported"),
+    [
+        (['<"b"'], set()),
+        (['("a".."m")'], set()),
+        (['"a","m"', '["a".."m"]'], set()),
+        (['<="b"', '("a".."c")'], set()),
+        (['["a".."m"]', '"c"'], {2}),
+        (['>="a"', '>"b"'], {2}),
+        (['<"b",>="b"', '"c"'], {2}),
+    ],
+)
+def test_texts_have_an_order(tmp_path: Path, cells: list[str], reported: set[int]) -> None:
+    text = table_text([("v", "string")], [[cell] for cell in cells])
+    assert reported_rules(tmp_path, text) == reported
+
+
 def winners(columns: list[tuple[str, str]], rules: list[list[str]]) -> set[int]:
     """The rules that win for some input, from 1."""
     won: set[int] = set()

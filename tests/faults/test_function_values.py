@@ -101,6 +101,20 @@ def test_values_in_the_evaluator() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "given", "value"),
+    [
+        ("python", "[c for c in s.upper()]", "ab", None),  # a list of characters, which stops
+        ("python", "len([c for c in s.split(',') if c])", "a,,b", 2),
+        ("javascript", "Math.round(s)", 0.49999999999999994, 0),  # the sum with 0.5 is 1
+        ("javascript", "Math.round(s)", -2.5, -2),
+    ],
+)
+def test_corners_in_the_evaluator(language: str, text: str, given: Any, value: Any) -> None:
+    tree = read_tree(Case(language, text, False, {"s": given}))
+    assert evaluate(tree, {("s",): given}) == value
+
+
 FUNCTIONS = {row.name: row for row in OPERATIONS.values() if isinstance(row, FunctionRow)}
 NAMES = {name_function(row) for row in FUNCTIONS.values()} | {
     re.sub(r" (\w)", lambda m: m[1].upper(), name) for name in LIST_FUNCTIONS
@@ -161,6 +175,22 @@ def test_what_is_not_supported_is_refused(language: str, text: str, reason: str)
 
     with pytest.raises(ConditionError, match=re.escape(reason)):
         read_script(f"execution.setVariable('r', {text})", language)
+
+
+INSIDE_EACH_OTHER = (
+    ("javascript", "l.filter(x => l.some(y => y > x))", [1, 2]),
+    ("javascript", "l.map(x => l.map(y => l.filter(z => z > x && z > y).length)[0])", [0, 0, 0]),
+    ("javascript", "l.map(x => l.map(y => l.filter(z => z > x).length)[0])", [0, 2, 1]),
+    ("groovy", "l.collect { x -> l.count { y -> y > x } }", [0, 2, 1]),
+    ("python", "[[y for y in l if y > x] for x in l]", [[], [3, 2], [3]]),
+)
+
+
+def test_a_function_in_another_one_reads_its_parameter(engine: LocalEngine) -> None:
+    """The parameter of the inner function had the name of the outer one."""
+    cases = [Case(lang, text, False, {"l": [3, 1, 2]}) for lang, text, _ in INSIDE_EACH_OTHER]
+    values, _ = run_cases(engine, cases)
+    assert values == [{"value": value} for *_, value in INSIDE_EACH_OTHER]
 
 
 THROWING = (
