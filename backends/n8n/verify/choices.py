@@ -284,7 +284,9 @@ def _list_conversions(filter_: Mapping[str, Any]) -> tuple[bool, ...]:
     """Whether each comparison of a filter converts its operands by the new rules."""
     version = mapping(filter_.get("options")).get("version", 1)
     number = version if isinstance(version, int | float) else 1
-    kinds = (mapping(c.get("operator")).get("type") for c in _list_mappings(filter_.get("conditions")))
+    kinds = (
+        mapping(c.get("operator")).get("type") for c in _list_mappings(filter_.get("conditions"))
+    )
     return tuple(number >= _CONVERSIONS[kind] for kind in kinds if kind in _CONVERSIONS)
 
 
@@ -376,9 +378,7 @@ def _known_conditions(ref: Reference, names: Names) -> dict[CanonicalCondition, 
         unset = never_set(decision, ref.plan)
         if unset:
             written = filter_of([is_true(unset, "")])
-            conditions.setdefault(names.canonical(written), []).append(
-                Key(gateway, NO_BRANCH)
-            )
+            conditions.setdefault(names.canonical(written), []).append(Key(gateway, NO_BRANCH))
         rules = _read_rules(ref.nodes[gateway])
         for text in rules.texts(names) if rules is not None else ():
             if gateway not in [k.gateway for k in conditions.get(text, ())]:
