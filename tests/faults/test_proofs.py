@@ -429,3 +429,219 @@ def test_code_that_makes_one_item_of_one(engine: LocalEngine, text: str) -> None
     (done,) = list(engine.run_many([RunRequest(workflow, "T", items=[{"json": {"a": 1}}])]))
     counts = [e.outputs for e in done.order if e.node == "I"]
     assert not CODES[text] or counts == [(1,)]
+
+
+# -- edits beside the code -------------------------------------------------------------------------
+
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '
+    'xmlns:camunda="http://camunda.org/schema/1.0/bpmn" id="d">'
+)
+
+
+def flow_text(id: str, source: str, target: str, inside: str = "") -> str:
+    return (
+        f'<sequenceFlow id="{id}" sourceRef="{source}" targetRef="{target}">{inside}</sequenceFlow>'
+    )
+
+
+DECIDED = (
+    f'{HEAD}<process id="p" name="Case" isExecutable="true"><startEvent id="s"/>'
+    '<exclusiveGateway id="g" name="Choice" default="f2"/><task id="k" name="Keep"/>'
+    '<endEvent id="e"/>'
+    + flow_text("f0", "s", "g")
+    + flow_text("f1", "g", "k", "<conditionExpression>${ok}</conditionExpression>")
+    + flow_text("f2", "g", "e")
+    + flow_text("f3", "k", "e")
+    + "</process></definitions>"
+)
+
+
+def edit_options(**changes: Any) -> Edit:
+    """Set options of a condition, or remove those that are `None`."""
+
+    def edit(condition: Json) -> None:
+        condition["options"].update(changes)
+        for name in [n for n, value in changes.items() if value is None]:
+            del condition["options"][name]
+
+    return edit
+
+
+CONDITION_EDITS: dict[str, Edit] = {
+    "as compiled": edit_options(),
+    "strict": edit_options(typeValidation="strict"),
+    "validation omitted": edit_options(typeValidation=None),
+    "version 1": edit_options(version=1),
+    "version omitted": edit_options(version=None),
+    "version 3": edit_options(version=3),
+    "no options": lambda condition: condition.pop("options"),
+    "case omitted": edit_options(caseSensitive=None),
+    "no combinator": lambda condition: condition.pop("combinator"),
+}
+
+
+@pytest.mark.parametrize("name", CONDITION_EDITS)
+def test_options_of_a_condition_are_read_as_the_engine_reads_them(
+    engine: LocalEngine, tmp_path: Path, name: str
+) -> None:
+    """`looseTypeValidation` of the node stays, which n8n does not read."""
+    path = tmp_path / "model.bpmn"
+    path.write_text(DECIDED, encoding="utf-8")
+    (workflow,) = compiled(path)
+    edited = copy.deepcopy(workflow)
+    rules = node_of(edited, "Choice")["parameters"]["rules"]["values"]
+    CONDITION_EDITS[name](rules[-1]["conditions"])
+    start = next(n["name"] for n in workflow["nodes"] if "rigger" in n["type"])
+    runs = [
+        [
+            (done.status, [e.node for e in done.order])
+            for done in engine.run_many(
+                RunRequest(flow, start, items=[{"json": {"ok": ok}}])
+                for ok in (True, False, "true", "false")
+            )
+        ]
+        for flow in (workflow, edited)
+    ]
+    (result,) = verified(path, [edited])
+    assert (result.verdict is Verdict.PROVED) is (runs[0] == runs[1])
+
+
+@pytest.mark.parametrize("kind", ["array", "number"])
+def test_the_type_of_a_right_side_counts(kind: str) -> None:
+    model = EXAMPLES / "order-to-cash" / "model.bpmn"
+    (workflow,) = compiled(model)
+    rules = node_of(workflow, "All items in stock?")["parameters"]["rules"]["values"]
+    rules[0]["conditions"]["conditions"][0]["operator"]["rightType"] = kind
+    (result,) = verified(model, [workflow])
+    assert result.verdict is not Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("node", "version"),
+    [("Fill in claim data", 2), ("Find approver", 1), ("Post to accounting", 3)],
+)
+def test_a_node_of_another_version_reads_its_parameters_otherwise(node: str, version: int) -> None:
+    model = EXAMPLES / "expense-claim" / "model.bpmn"
+    (workflow,) = compiled(model)
+    node_of(workflow, node)["typeVersion"] = version
+    (result,) = verified(model, [workflow])
+    assert result.verdict is not Verdict.PROVED
+
+
+def test_a_removed_authentication_is_reported() -> None:
+    model = EXAMPLES / "order-to-cash" / "model.bpmn"
+    (workflow,) = compiled(model, auth="header")
+    parameters = node_of(workflow, "Order received")["parameters"]
+    parameters["authentication"] = "basicAuth"
+    (result,) = verified(model, [workflow], auth="header")
+    assert result.verdict is Verdict.PROVED, "which credential callers need, the server knows"
+    for value in ("none", None):
+        parameters.pop("authentication")
+        if value is not None:
+            parameters["authentication"] = value
+        (result,) = verified(model, [workflow], auth="header")
+        assert [c.node for c in result.changed] == ["Order received"]
+        parameters["authentication"] = "headerAuth"
+
+
+def called_text(id: str, name: str) -> str:
+    return (
+        f'<process id="{id}" name="{name}" isExecutable="true"><startEvent id="{id}s"/>'
+        f'<scriptTask id="{id}t" name="Compute {id}" scriptFormat="groovy">'
+        f'<script>y = path + 1</script></scriptTask><endEvent id="{id}e"/>'
+        + flow_text(f"{id}1", f"{id}s", f"{id}t")
+        + flow_text(f"{id}2", f"{id}t", f"{id}e")
+        + "</process>"
+    )
+
+
+def call_text(id: str, called: str) -> str:
+    return (
+        f'<callActivity id="{id}" name="Call {called}" calledElement="{called}"><extensionElements>'
+        f'<camunda:in source="amount" target="path"/><camunda:out source="y" target="{id}y"/>'
+        "</extensionElements></callActivity>"
+    )
+
+
+CALLING = (
+    HEAD
+    + called_text("one", "First")
+    + called_text("two", "Second")
+    + '<process id="p" name="Case" isExecutable="true"><startEvent id="s"/>'
+    + call_text("a", "one")
+    + call_text("b", "two")
+    + '<endEvent id="e"/>'
+    + flow_text("f0", "s", "a")
+    + flow_text("f1", "a", "b")
+    + flow_text("f2", "b", "e")
+    + "</process></definitions>"
+)
+
+
+def swap_calls(first: Json, second: Json) -> None:
+    ids = [call["parameters"]["workflowId"] for call in (first, second)]
+    ids[0]["value"], ids[1]["value"] = ids[1]["value"], ids[0]["value"]
+
+
+def call_the_same(first: Json, second: Json) -> None:
+    second["parameters"]["workflowId"] = first["parameters"]["workflowId"]
+
+
+def call_unknown_twice(first: Json, second: Json) -> None:
+    for call in (first, second):
+        call["parameters"]["workflowId"]["value"] = "deployed"
+
+
+def call_unknown(first: Json, second: Json) -> None:
+    first["parameters"]["workflowId"]["value"] = "deployed"
+
+
+def hand_over(first: Json, second: Json) -> None:
+    first["parameters"]["workflowInputs"]["value"] = {"path": "={{ 5 }}"}
+
+
+@pytest.mark.parametrize(
+    ("edit", "verdict"),
+    [
+        (swap_calls, Verdict.CHANGED),
+        (call_the_same, Verdict.CHANGED),
+        (call_unknown_twice, Verdict.CHANGED),
+        (hand_over, Verdict.CHANGED),
+        (call_unknown, Verdict.PROVED),
+    ],
+)
+def test_which_workflow_a_call_calls_and_with_what(
+    tmp_path: Path, edit: Callable[[Json, Json], None], verdict: Verdict
+) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(CALLING, encoding="utf-8")
+    workflows = compiled(path)
+    case = next(w for w in workflows if w["name"].startswith("Case"))
+    edit(node_of(case, "Call one"), node_of(case, "Call two"))
+    results = {r.process: r.verdict for r in verified(path, workflows)}
+    assert results == {"one": Verdict.PROVED, "two": Verdict.PROVED, "p": verdict}
+
+
+def test_a_call_of_another_workflow_among_deployed_ones(tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(CALLING, encoding="utf-8")
+    text = json.dumps(compiled(path))
+    for workflow in json.loads(text):
+        text = text.replace(workflow["id"], f"new {workflow['name'][:4]}")
+    workflows = json.loads(text)
+    assert {r.verdict for r in verified(path, workflows)} == {Verdict.PROVED}
+    case = next(w for w in workflows if w["name"].startswith("Case"))
+    swap_calls(node_of(case, "Call one"), node_of(case, "Call two"))
+    (changed,) = [r for r in verified(path, workflows) if r.verdict is not Verdict.PROVED]
+    assert [c.node for c in changed.changed] == ["Call one", "Call two"]
+
+
+def test_a_called_workflow_that_none_may_call(tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(CALLING, encoding="utf-8")
+    workflows = compiled(path)
+    for workflow in workflows:
+        workflow["settings"]["callerPolicy"] = "none"
+    results = {r.process: r.verdict for r in verified(path, workflows)}
+    assert results == {"one": Verdict.CHANGED, "two": Verdict.CHANGED, "p": Verdict.PROVED}

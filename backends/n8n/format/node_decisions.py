@@ -13,6 +13,7 @@ from typing import Any
 
 from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
 from orgflow.backends.n8n.format.expression_parts import value_code
+from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.workflow_document import Node
 
 from orgflow_ir.model.records import NamedTuple
@@ -183,16 +184,14 @@ def _condition_formula(
 
 def _unusual_options(condition: Condition) -> tuple[str, ...]:
     """The options of a condition under which n8n compares otherwise than in compiled workflows. n8n
-    reads them where the condition is, fails without any, and ignores case unless they say
-    otherwise."""
+    reads them where the condition is; without them it validates types strictly, minds case, and
+    converts values by the rules of version 1."""
     if condition.first:
         return ()
-    options = condition.raw.get("options")
-    if not isinstance(options, Mapping):
-        return ("fails",)
+    options = mapping(condition.raw.get("options"))
     unusual = (
-        ("strict", options.get("typeValidation") == "strict"),
-        ("ignores case", not options.get("caseSensitive")),
+        ("strict", options.get("typeValidation", "strict") == "strict"),
+        ("ignores case", not options.get("caseSensitive", True)),
         ("version 1", options.get("version", 1) == 1),
     )
     return tuple(word for word, applies in unusual if applies)

@@ -17,7 +17,8 @@ _OF_SERVER = frozenset(
         "workflowId", "webhookSuffix",
     }
 )  # fmt: skip
-"""Parameters about a server: addresses, credentials, and the id by which it knows a workflow."""
+"""Parameters about a server: addresses, the kind of a credential, and the id by which it knows a
+workflow."""
 
 _PRESENTATION = frozenset(
     {
@@ -39,6 +40,8 @@ _FAILURE_SETTINGS: Mapping[str, tuple[Any, ...]] = {
 }
 """Settings that say what happens if a node fails, with the values that mean n8n's own default."""
 
+_AUTHENTICATION = "authentication"
+
 NameOfCall = Callable[[str, str], "str | None"]
 """The text that stands for a call that names a node, given the function and the text; see
 `read_program`."""
@@ -48,7 +51,12 @@ def list_program_differences(
     before: Node, now: Node, name_before: NameOfCall, name_now: NameOfCall
 ) -> Iterator[tuple[str, Any, Any]]:
     """The parameters of two nodes of one type, and the settings for failures, whose values may
-    differ: the name, and both values as in the files."""
+    differ: the name, and both values as in the files. The version decides how a node reads its
+    parameters. A credential may be another one, but not be missing."""
+    if before.version != now.version:
+        yield "typeVersion", before.version, now.version
+    if _authenticates(before) and not _authenticates(now):
+        yield _AUTHENTICATION, before.parameters.get(_AUTHENTICATION), "none"
     was, current = compared_parameters(before), compared_parameters(now)
     for parameter in dict.fromkeys((*was, *current)):
         first, second = (as_compiled_now(values.get(parameter)) for values in (was, current))
@@ -77,6 +85,12 @@ def compared_parameters(step: Node) -> Mapping[str, Any]:
     return canonical
 
 
+def _authenticates(step: Node) -> bool:
+    """Whether a node asks its callers, or is asked itself, for a credential, of whatever kind."""
+    default = catalogue.default_values(step.short).get(_AUTHENTICATION, "none")
+    return bool(step.parameters.get(_AUTHENTICATION, default) != "none")
+
+
 def _names_workflow(parameters: Mapping[str, Any]) -> bool:
     """Whether a call states which workflow it calls; which id that is, only the server knows."""
     called = parameters.get("workflowId")
@@ -86,7 +100,11 @@ def _names_workflow(parameters: Mapping[str, Any]) -> bool:
 
 
 def _without_presentation(value: Any) -> Any:
+    """A parameter without parts that change no outcome. The keys of a mapping of fields are names
+    of the user's, such as `path`, and all of them count."""
     if isinstance(value, Mapping):
+        if "mappingMode" in value:
+            return value
         return {
             name: _without_presentation(part)
             for name, part in value.items()

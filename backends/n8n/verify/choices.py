@@ -29,7 +29,7 @@ from orgflow.backends.n8n.format.parameter_values import (
     parameter_form,
 )
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.node_types.conditions import is_true
+from orgflow.backends.n8n.node_types.conditions import filter_of, is_true
 from orgflow.backends.n8n.node_types.node_programs import NAMING
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.plan.actions import DECIDES
@@ -140,13 +140,12 @@ class _Rules(NamedTuple):
 
     filters: tuple[Mapping[str, Any], ...]
     labels: tuple[str, ...]
-    loose: bool
     every: bool
     fallback: int | None
     ports: tuple[int, ...] | None = None
 
     def texts(self, names: Names) -> tuple[CanonicalCondition, ...]:
-        return tuple(names.canonical(f, self.loose) for f in self.filters)
+        return tuple(map(names.canonical, self.filters))
 
 
 class CanonicalCondition:
@@ -182,9 +181,10 @@ class Names:
         self.key_of = key_of
         self.existing = existing
 
-    def canonical(self, filter_: Mapping[str, Any], loose: bool) -> CanonicalCondition:
+    def canonical(self, filter_: Mapping[str, Any]) -> CanonicalCondition:
         """The condition of a filter, equal to that of another one exactly if n8n evaluates both
-        alike."""
+        alike. n8n reads the options of the filter only, with the defaults below;
+        `looseTypeValidation` of the node is for its editor."""
         options = mapping(filter_.get("options"))
         conditions = [
             [
@@ -195,7 +195,7 @@ class Names:
             ]
             for c in _list_mappings(filter_.get("conditions"))
         ]
-        validation = "loose" if loose else options.get("typeValidation", "strict")
+        validation = options.get("typeValidation", "strict")
         combinator = filter_.get("combinator", "and") if len(conditions) > 1 else "and"
         case = bool(options.get("caseSensitive", True))
         forms = tuple(self._comparison_form(c) for c in _list_mappings(filter_.get("conditions")))
@@ -212,7 +212,7 @@ class Names:
         else:
             truth = None if None in truths or not truths else not decided
         return CanonicalCondition(
-            (forms, combinator, validation, case),
+            (forms, combinator, validation, case, _list_conversions(filter_)),
             json.dumps([conditions, combinator, validation, case], ensure_ascii=False),
             truth=truth,
         )
@@ -226,6 +226,7 @@ class Names:
             self.form_of(right),
             operator.get("type"),
             operation,
+            operator.get("rightType", operator.get("type")) if operation not in _UNARY else None,
         )
 
     def form_of(self, value: Any) -> ParameterForm:
@@ -274,6 +275,21 @@ def _read_name(match: re.Match[str]) -> str:
     return unescape_text(raw)
 
 
+_CONVERSIONS: Mapping[str, int] = {"boolean": 2, "number": 3}
+"""The version of a filter from which n8n converts other values to a type by new rules: the text
+`false` to a truth value, and an empty text to a number."""
+
+
+def _list_conversions(filter_: Mapping[str, Any]) -> tuple[bool, ...]:
+    """Whether each comparison of a filter converts its operands by the new rules."""
+    version = mapping(filter_.get("options")).get("version", 1)
+    number = version if isinstance(version, int | float) else 1
+    kinds = (
+        mapping(c.get("operator")).get("type") for c in _list_mappings(filter_.get("conditions"))
+    )
+    return tuple(number >= _CONVERSIONS[kind] for kind in kinds if kind in _CONVERSIONS)
+
+
 def _read_rules(step: Node) -> _Rules | None:
     """The rules of an If or Switch; None for any other node."""
     if step.short not in ("if", "switch"):
@@ -285,7 +301,6 @@ def _read_rules(step: Node) -> _Rules | None:
     return _Rules(
         tuple(_normalise_filter(rule.condition) for rule in rules.rules),
         tuple(rule.label for rule in rules.rules),
-        rules.loose,
         rules.every,
         len(rules.rules) if rules.fallback == "extra" else rules.fallback,
         tuple(rule.output for rule in rules.rules) if first else None,
@@ -321,7 +336,11 @@ def _normalise_filter(condition: Condition) -> Mapping[str, Any]:
     return {
         "conditions": conditions,
         "combinator": "or" if condition.either else "and",
-        "options": {"caseSensitive": True, "typeValidation": "loose" if texts else "version 1"},
+        "options": {
+            "caseSensitive": True,
+            "typeValidation": "loose" if texts else "version 1",
+            "version": 2,
+        },
     }
 
 
@@ -346,26 +365,20 @@ def _list_conditions(
     """The flow and the condition of each branch of a decision that has one."""
     for branch in decision.branches:
         if branch.kind != "default":
-            written: dict[str, Any] = {
-                "conditions": [build_condition(decision, branch, ref.plan, "")],
-                "options": {"caseSensitive": True},
-            }
-            yield branch.flow.id, names.canonical(written, True)
+            written = filter_of([build_condition(decision, branch, ref.plan, "")])
+            yield branch.flow.id, names.canonical(written)
 
 
 def _known_conditions(ref: Reference, names: Names) -> dict[CanonicalCondition, list[Key]]:
     """What every condition that the compiler made for a gateway is true for."""
     conditions: dict[CanonicalCondition, list[Key]] = {}
-    written: dict[str, Any]
     for gateway, decision in ref.plan.decisions.items():
         for flow, condition in _list_conditions(decision, ref, names):
             conditions.setdefault(condition, []).append(Key(gateway, frozenset({flow})))
         unset = never_set(decision, ref.plan)
         if unset:
-            written = {"conditions": [is_true(unset, "")], "options": {"caseSensitive": True}}
-            conditions.setdefault(names.canonical(written, True), []).append(
-                Key(gateway, NO_BRANCH)
-            )
+            written = filter_of([is_true(unset, "")])
+            conditions.setdefault(names.canonical(written), []).append(Key(gateway, NO_BRANCH))
         rules = _read_rules(ref.nodes[gateway])
         for text in rules.texts(names) if rules is not None else ():
             if gateway not in [k.gateway for k in conditions.get(text, ())]:

@@ -50,6 +50,11 @@ def verify_file(
     verifications = []
     processes = {p: ref.process for p, ref in refs.items()}
     pairs = pair_workflows(model, refs, flows)
+    ids = {
+        refs[process].plan.scope.workflow_id: str(flow.raw.get("id", ""))
+        for process, flow in pairs.items()
+        if flow is not None
+    }
     for process, flow in (*pairs.items(), *_more_pairs(pairs, processes, model, flows, ctx, here)):
         if flow is None:
             ctx.emit(
@@ -67,7 +72,7 @@ def verify_file(
             )
             continue
         result = verify_process(
-            model, processes[process], flow, ctx, strict=strict, against=refs[process]
+            model, processes[process], flow, ctx, strict=strict, against=refs[process], ids=ids
         )
         _report_result(result, processes[process], here, ctx, strict)
         verifications.append(result)

@@ -68,7 +68,7 @@ def _compare_guard(
     if not isinstance(planned.action, AskAgain):
         return "", ""
     first, second = (
-        step_names.canonical(mapping(step.parameters.get("conditions")), loose=True)
+        step_names.canonical(mapping(step.parameters.get("conditions")))
         for step, step_names in ((before, own), (now, names))
     )
     if now.short == before.short and first == second:

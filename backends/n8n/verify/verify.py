@@ -22,7 +22,12 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, TooMuch
 from orgflow.backends.n8n.verify.product_walk import Walk
 from orgflow.backends.n8n.verify.reference import Reference, compile_reference
 from orgflow.backends.n8n.verify.removed_nodes import RemovedNodes
-from orgflow.backends.n8n.verify.wire_changes import SETTINGS, changed_settings, rewired_helpers
+from orgflow.backends.n8n.verify.wire_changes import (
+    SETTINGS,
+    changed_settings,
+    misdirected_calls,
+    rewired_helpers,
+)
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import Game, Policy, State
@@ -51,6 +56,7 @@ def verify_process(
     strict: bool = False,
     most: int = MOST_STATES,
     against: Reference | None = None,
+    ids: Mapping[str, str] | None = None,
 ) -> Verification:
     """Whether `workflow` does what `process` of `model` says (DESIGN, idea 4).
 
@@ -63,6 +69,7 @@ def verify_process(
             waits count as differences.
         most: maximum number of explored pairs of states before the verdict is `bounded`.
         against: the compiled form of the process, if it exists already.
+        ids: the id of each workflow of the model by its compiled id, as far as they are known.
 
     Raises:
         NotLegal: n8n does not support the model, so there is nothing to compare with.
@@ -70,7 +77,7 @@ def verify_process(
     ref = against or compile_reference(model, process, ctx)
     if not isinstance(workflow, WorkflowDocument):
         workflow = WorkflowDocument(workflow)
-    return _Verifier(model, ref, workflow, strict, most).run()
+    return _Verifier(model, ref, workflow, strict, most, ids or {}).run()
 
 
 def data_flow(
@@ -90,7 +97,13 @@ def data_flow(
 
 class _Verifier:
     def __init__(
-        self, model: Model, ref: Reference, workflow: WorkflowDocument, strict: bool, most: int
+        self,
+        model: Model,
+        ref: Reference,
+        workflow: WorkflowDocument,
+        strict: bool,
+        most: int,
+        ids: Mapping[str, str],
     ) -> None:
         self.model, self.ref, self.workflow = as_executed(model), ref, workflow
         self.strict, self.most = strict, most
@@ -100,6 +113,8 @@ class _Verifier:
         self.changed += changed_parameters(ref, self.matching, workflow)
         self.changed += changed_computations(ref, self.matching, workflow)
         self.changed += rewired_helpers(ref, self.matching, workflow)
+        own = {ref.plan.scope.workflow_id: str(workflow.raw.get("id", ""))}
+        self.changed += misdirected_calls(ref, self.matching, workflow, {**ids, **own})
         self.changed += changed_settings(ref, workflow)
         self.apart = find_apart_triggers(self.matching, workflow)
         self.data = data_flow(ref, self.matching, workflow, self.apart)

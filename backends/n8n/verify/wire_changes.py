@@ -1,5 +1,5 @@
-"""What holds a workflow together besides its steps: the wires of nodes that the compiler adds, and
-the settings that end a run."""
+"""What holds a workflow together besides its steps: the wires of nodes that the compiler adds, the
+workflows that it calls, and its settings."""
 
 from __future__ import annotations
 
@@ -89,15 +89,56 @@ def _describe_sources(keys: frozenset[NodeKey], labels: Mapping[NodeKey, str]) -
     return f"after {join_listed(f'`{name}`' for name in sorted(labels[key] for key in keys))}"
 
 
+def misdirected_calls(
+    ref: Reference,
+    matching: Matching[NodeKey],
+    workflow: WorkflowDocument,
+    ids: Mapping[str, str],
+) -> Iterator[Changed]:
+    """Calls of another workflow than that of the model.
+
+    A server may give workflows other ids, so an unknown id is none; two calls of one workflow have
+    one id, and those of two workflows have two.
+
+    Args:
+        ref: the compiled form of the process.
+        matching: its nodes in the workflow.
+        workflow: the edited workflow.
+        ids: the id of each known workflow by its compiled id.
+    """
+    known = {*ids, *ids.values()}
+    now_of: dict[str, str] = {}
+    was_of: dict[str, str] = {}
+    for name, key in matching.key_of.items():
+        planned = ref.plan.workflow_graph.nodes[key]
+        before, now = ref.nodes[key], workflow.steps[name]
+        if not isinstance(planned.action, actions.Call) or now.type != before.type:
+            continue
+        was, called = (str(step.inside("workflowId", "value") or "") for step in (before, now))
+        if not called:
+            continue  # reported as a changed parameter
+        is_known = called not in (was, ids.get(was)) and called in known
+        is_same = now_of.setdefault(was, called) == called and was_of.setdefault(called, was) == was
+        if is_known or not is_same:
+            yield Changed(name, planned.element, f"calls {was}", f"calls {called}")
+
+
 def changed_settings(ref: Reference, workflow: WorkflowDocument) -> Iterator[Changed]:
-    """Another time limit of runs, and no report of runs that fail where the model has one. Which
-    workflow reports them is known to the server only."""
+    """Another time limit of runs, no report of runs that fail where the model has one, and other
+    permissions of callers. Which workflow reports failures is known to the server only."""
     before, now = ref.settings, workflow.settings
     was, limit = (_describe_limit(settings.get("executionTimeout")) for settings in (before, now))
     if was != limit:
         yield Changed(SETTINGS, "", was, limit)
     if before.get("errorWorkflow") and not now.get("errorWorkflow"):
         yield Changed(SETTINGS, "", "an error workflow", "no error workflow")
+    was_closed, is_closed = (settings.get("callerPolicy") == "none" for settings in (before, now))
+    scope = ref.plan.scope
+    is_called = scope.started_by_call or scope.begun_by_message or scope.on_error
+    if was_closed and not is_closed:
+        yield Changed(SETTINGS, "", "no workflow may call it", "other workflows may call it")
+    elif is_closed and not was_closed and is_called:
+        yield Changed(SETTINGS, "", "other workflows may call it", "no workflow may call it")
 
 
 def _describe_limit(limit: object) -> str:
