@@ -6,6 +6,7 @@ import difflib
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from orgflow_ir.reporting.printable import escape_controls
 from orgflow_ir.targets.comparison import Behaviour, Change, Comparison, Part, Row
 
 _FIRST, _LAST = 4, 16
@@ -201,5 +202,5 @@ def _one_line(text: str) -> str:
 
 
 def _escape_control(text: str) -> str:
-    """Control characters of a file shown as such, so that no name can drive a terminal."""
-    return "".join(c if c.isprintable() or c in " \n" else f"\\x{ord(c):02x}" for c in text)
+    """Characters of a file that act on a terminal, tabs included, shown as their numbers."""
+    return escape_controls(text.replace("\t", "\\x09"))

@@ -287,7 +287,8 @@ def _list_conversions(filter_: Mapping[str, Any]) -> tuple[bool, ...]:
     kinds = (
         mapping(c.get("operator")).get("type") for c in _list_mappings(filter_.get("conditions"))
     )
-    return tuple(number >= _CONVERSIONS[kind] for kind in kinds if kind in _CONVERSIONS)
+    since = (_CONVERSIONS[kind] for kind in kinds if isinstance(kind, str) and kind in _CONVERSIONS)
+    return tuple(number >= first for first in since)
 
 
 def _read_rules(step: Node) -> _Rules | None:

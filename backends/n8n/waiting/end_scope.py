@@ -40,7 +40,7 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
     builder.add_call_trigger()
     builder.add_test("Left by an event?", (1, 0), "!!$json.leave", after=["Called"])
     builder.add_get(
-        "What is still open",
+        "Open rows",
         (2, 1),
         (
             ("scope", "like", make_expression(f"{field_of('Called', 'scope')}+'%'")),
@@ -50,7 +50,7 @@ def build_end_scope(refers: References, name: str, note: str) -> Workflow:
         1,
         after=[("Left by an event?", 1)],
     )
-    builder.add_test("Nothing open?", (3, 1), "!$json.id", after=["What is still open"])
+    builder.add_test("Nothing open?", (3, 1), "!$json.id", after=["Open rows"])
     # A staged row may belong to steps that were cancelled and will not open it: then nobody else
     # would end the scope, so the row stays `ending` and the sweep asks again.
     builder.add_test(

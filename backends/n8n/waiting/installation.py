@@ -45,7 +45,8 @@ class InstallationError(Exception):
 
 
 class InstallationClient(Protocol):
-    """What an installation needs of a client; `server.client.data_tables.TableClient` has it."""
+    """The methods of a client that an installation needs, as
+    `server.client.data_tables.TableClient` has them."""
 
     version: N8nVersion
 

@@ -36,7 +36,7 @@ Row = dict[str, Any]
 """The cells of a row by column, and `id`, the server's number of it."""
 
 Answer = Mapping[str, Any]
-"""What an operation returns; no field where it returns no item."""
+"""The result of an operation; no field where it returns no item."""
 
 Steps = Generator[None, None, Answer]
 """An execution: it pauses before each operation on the table."""
@@ -62,7 +62,7 @@ class InvariantError(AssertionError):
 
 
 class Token(NamedTuple):
-    """What a segment knows of the row that it has claimed."""
+    """The data that a segment has of the row that it claimed."""
 
     key: str
     execution: str

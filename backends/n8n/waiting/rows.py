@@ -20,7 +20,7 @@ name (WAITING.md, section 2)."""
 Kind = Literal[
     "scope", "start", "task", "timer", "receiver", "gateway", "branch", "message",
 ]  # fmt: skip
-"""What a row stands for."""
+"""The kind of open work or state of a row."""
 
 State = Literal[
     "staged", "open", "running", "ending", "done", "cancelled", "failed", "expired", "dropped",
@@ -111,7 +111,7 @@ COLUMNS: Final = (
     RowColumn("key", "random and secret: identifies the row in links and calls"),
     RowColumn("instance", "key of the row of the process instance"),
     RowColumn("business_key", "the caller's own id of the instance, in the row of the instance"),
-    RowColumn("kind", "what the row stands for"),
+    RowColumn("kind", "the kind of open work or state"),
     RowColumn("element", "the element of the model"),
     RowColumn("scope", "keys of the enclosing scopes, outermost first, each followed by a slash"),
     RowColumn("state", "where the row is in its life"),

@@ -1,7 +1,7 @@
 """The support set: the workflows that all processes with several waits of a server share.
 
 Their ids, and those of their nodes, depend on nothing but their names, so the set can be imported
-by hand with n8n's command line, which keeps ids. Each workflow has a note with a digest of the
+manually with n8n's command line, which keeps ids. Each workflow has a note with a digest of the
 whole set, by which a deployment recognises the version that a server has.
 """
 
@@ -89,7 +89,7 @@ def part_id(part: str) -> str:
 
 
 def import_references() -> References:
-    """References for an import by hand: the table by its name, workflows by their own ids. The
+    """References for a manual import: the table by its name, workflows by their own ids. The
     credential is chosen in the editor."""
     return References(
         {"__rl": True, "mode": "name", "value": TABLE_NAME},

@@ -60,7 +60,7 @@ NO_ITEMS: Final = "false"
 
 
 class References(NamedTuple):
-    """What the support set refers to on a server.
+    """The references of the support set to objects of a server.
 
     Attributes:
         table: the reference to the table of rows.

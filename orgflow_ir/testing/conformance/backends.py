@@ -185,10 +185,10 @@ def is_refused_or_omitted(
     """Whether a construct that is not supported was refused by name, or omitted because no run
     comes to it (OF409). Where an event sub-process is refused, its start event is no finding of its
     own: one refusal for one cause."""
-    if any(d.code == "OF409" for d in diagnostics):
-        return True
+    if not refused:
+        return any(d.code == "OF409" for d in diagnostics)
     names = [construct, *(["sub-process.event"] if construct.startswith("event.start.") else [])]
-    return refused and any(f"({name}" in d.message for name in names for d in diagnostics)
+    return any(f"({name}" in d.message for name in names for d in diagnostics)
 
 
 def legal_as_it_is(backend: Backend, construct: str, model: Model) -> bool:
