@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from orgflow_ir.model.contained_paths import is_inside
-from orgflow_ir.reporting.printable import escape_controls, escape_json
+from orgflow_ir.model.printable import escape_controls, escape_json
 from orgflow_ir.targets.artifact import Artifact
 
 

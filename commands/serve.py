@@ -26,6 +26,7 @@ from orgflow.commands.progress import report_elapsed
 from orgflow.commands.server import SERVER_FAILED, deployer_of
 from orgflow.commands.session import Session, end_command
 
+from orgflow_ir.model.printable import escape_controls
 from orgflow_ir.plugins.deployment import Deployer, DeployOptions, DeployResult
 from orgflow_ir.plugins.engines import (
     EngineProvider,
@@ -35,7 +36,6 @@ from orgflow_ir.plugins.engines import (
     ServerExecution,
 )
 from orgflow_ir.plugins.runners import RunnerError
-from orgflow_ir.reporting.printable import escape_controls
 
 MISUSE = 2
 

@@ -22,13 +22,13 @@ from orgflow_ir.diagnostics.message_rules import NoMessageStore
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import ElementNames, collect_labels
+from orgflow_ir.model.printable import escape_controls
 from orgflow_ir.model.provenance import elements_by_id
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import Source, SourceFile, SourceLocation, SourceStream
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import CancelFlag, Services
 from orgflow_ir.plugins import Registry
-from orgflow_ir.reporting.printable import escape_controls
 from orgflow_ir.reporting.text_reporter import TextReporter
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.ordering import order_diagnostics
+from orgflow_ir.model.printable import escape_controls
 from orgflow_ir.plugins.contracts import Reporter
-from orgflow_ir.reporting.printable import escape_controls
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 

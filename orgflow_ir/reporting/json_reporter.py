@@ -10,9 +10,9 @@ from typing import Any, ClassVar, TextIO
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.ordering import count_severities, order_diagnostics
 from orgflow_ir.model.codec import to_data
+from orgflow_ir.model.printable import escape_json
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.plugins.contracts import Reporter
-from orgflow_ir.reporting.printable import escape_json
 
 JSON_VERSION = 1
 """Version of the JSON envelope; increased when a field changes its meaning or is removed."""

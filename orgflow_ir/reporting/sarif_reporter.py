@@ -14,10 +14,10 @@ from urllib.parse import quote
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.ordering import order_diagnostics
 from orgflow_ir.diagnostics.rule import Rule
+from orgflow_ir.model.printable import escape_controls, escape_json
 from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
-from orgflow_ir.reporting.printable import escape_controls, escape_json
 
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _STEPS = {"start": "start of ", "fire": "", "open": "begin of ", "done": "end of "}

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, TextIO
 from orgflow_ir.diagnostics.diagnostic import Diagnostic, Step
 from orgflow_ir.diagnostics.ordering import count_severities, order_diagnostics
 from orgflow_ir.diagnostics.rule import Severity
+from orgflow_ir.model.printable import escape_controls, mask_controls
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
-from orgflow_ir.reporting.printable import escape_controls, mask_controls
 
 if TYPE_CHECKING:
     from orgflow_ir.reporting.streamed_lines import StreamedLines

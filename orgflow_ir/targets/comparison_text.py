@@ -6,7 +6,7 @@ import difflib
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from orgflow_ir.reporting.printable import escape_controls
+from orgflow_ir.model.printable import escape_controls
 from orgflow_ir.targets.comparison import Behaviour, Change, Comparison, Part, Row
 
 _FIRST, _LAST = 4, 16

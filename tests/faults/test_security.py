@@ -36,7 +36,7 @@ from orgflow_ir.model.contained_paths import is_inside, leads_out
 from orgflow_ir.model.input_limits import BoundedZip, LimitExceeded, is_safe_name, load_json
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.message import BrokenMessage, Message
-from orgflow_ir.reporting.printable import escape_controls, escape_json
+from orgflow_ir.model.printable import escape_controls, escape_json
 from tests.support.shared_data import shared_data
 
 KEY = "sk-secret-0001"
