@@ -42,6 +42,9 @@ PRESENTATION = frozenset(
 )  # fmt: skip
 """Parameters that change no run: words for people, and addresses, which depend on the server."""
 
+_FIELDS = re.compile(r"/(workflowInputs|columns)/value/")
+"""The path of a mapping of fields, whose keys are names of the model's variables."""
+
 _TAG = re.compile(r"^orgflow: (\S+)(?: \((\w+)\))?$", re.MULTILINE)
 _NAMES = re.compile(
     r"\bjson\.(\w+)|\bv\.(\w+)|\bgiven\.(\w+)|\bo\.(\w+)|\"name\": ?\"(\w+)\""
@@ -239,6 +242,11 @@ def leaves_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
+def is_presented(path: str) -> bool:
+    """Whether a parameter, given by its path, changes no run; see `PRESENTATION`."""
+    return path.rpartition("/")[2] in PRESENTATION and _FIELDS.search(path) is None
+
+
 def visible_leaves(node: Json, tools: EditTools) -> dict[str, Any]:
     """The parameters of a node that count, as n8n reads them; a time is in seconds."""
     parameters = copy.deepcopy(tools.parameters_of(node))
@@ -250,7 +258,7 @@ def visible_leaves(node: Json, tools: EditTools) -> dict[str, Any]:
     return {
         path: leaf
         for path, leaf in leaves_of(parameters)
-        if leaf not in (None, "") and path.rpartition("/")[2] not in PRESENTATION
+        if leaf not in (None, "") and not is_presented(path)
     }
 
 
