@@ -55,6 +55,7 @@ _TEXTS = re.compile(r'"([^"\\\n]{1,30})"')
 _NUMBERS = re.compile(r"(?<![\w.\"])-?\d{1,7}(?:\.\d{1,3})?(?![\w\"])")
 _CHOICE = re.compile(r"[Ss]ets (\w+): (.+?)\.?$", re.MULTILINE)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)")
+_ADDRESS = re.compile(r'("webhookUrl": )"[^"]*"')
 _STEP = re.compile(r'\["([^"]+)", "\w+", (\[[\d, ]*\])')
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _NEAR = 500 * 86400
@@ -366,7 +367,7 @@ def outcome_of(run: EngineRun, main: str, workflows: Mapping[str, Json], begun: 
         element, role = tags.get((done.workflow or main, done.node), ("", ""))
         if element and not role:
             lines.append([element, done.status, done.outputs, done.items])
-    text = json.dumps(lines, sort_keys=True)
+    text = _ADDRESS.sub(r'\1""', json.dumps(lines, sort_keys=True))
     return _TIME.sub(lambda match: relative_time(match[0], begun), text)
 
 
