@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from edit_truth import PRESENTATION, EditTools, Json, is_open, kind_of, leaves_of
+from edit_truth import PRESENTATION, EditTools, Json, is_open, is_presented, kind_of, leaves_of
 
 Editor = Callable[[Json, Json, random.Random, EditTools], "str | None"]
 """Edits a node of a workflow; returns what was edited."""
@@ -45,6 +45,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "responseType": ("approval", "customForm", "freeText"),
     "respondWith": ("text", "json", "noData"),
     "errorType": ("errorMessage", "errorObject"), "include": ("all", "selected", "none"),
+    "typeValidation": ("strict", "loose"),
     "defineForm": ("fields", "json"), "inputSource": ("passthrough", "workflowInputs"),
 }  # fmt: skip
 """Values that a person can choose for parameters of that name."""
@@ -79,7 +80,7 @@ def editable_leaves(node: Json) -> list[tuple[str, Any]]:
     return [
         (path, value)
         for path, value in leaves_of(node["parameters"])
-        if not path.endswith(_IDS) and path.rpartition("/")[2] not in PRESENTATION
+        if not path.endswith(_IDS) and not is_presented(path)
     ]
 
 
@@ -103,7 +104,7 @@ def code_of(node: Json) -> list[tuple[str, str, bool]]:
     """The code in a node: path, text, and whether it is an expression."""
     places = []
     for path, value in leaves_of(node["parameters"]):
-        if path.rpartition("/")[2] in PRESENTATION or not isinstance(value, str):
+        if is_presented(path) or not isinstance(value, str):
             continue
         if path == "/jsCode":
             places.append((path, value, False))
@@ -303,6 +304,23 @@ def edit_setting(node: Json, workflow: Json, rng: random.Random, tools: EditTool
     before = node.get(key)
     node[key] = value
     return f"{key}: {before} → {value}"
+
+
+def edit_call(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """A call that leads to the workflow of another call."""
+    if kind_of(node) != "executeWorkflow":
+        return None
+    called = node["parameters"]["workflowId"]
+    ids = {
+        other["parameters"]["workflowId"]["value"]
+        for other in workflow["nodes"]
+        if kind_of(other) == "executeWorkflow"
+    }
+    others = sorted(ids - {called["value"]})
+    if not others:
+        return None
+    before, called["value"] = called["value"], rng.choice(others)
+    return f"calls {before} → {called['value']}"
 
 
 def edit_workflow(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
@@ -573,7 +591,8 @@ CHANGING: dict[str, tuple[int, Editor]] = {
     "code": (5, edit_code), "constant": (4, edit_constant), "choice": (3, edit_choice),
     "operator": (2, edit_operator), "blank": (1, edit_blank), "removal": (3, edit_removal),
     "addition": (1, edit_addition), "order": (1, edit_order), "setting": (2, edit_setting),
-    "workflow setting": (1, edit_workflow), "wire": (3, edit_wire), "deletion": (1, edit_deletion),
+    "call": (1, edit_call), "workflow setting": (1, edit_workflow), "wire": (3, edit_wire),
+    "deletion": (1, edit_deletion),
 }  # fmt: skip
 """Editors that may change an outcome, with their weights."""
 

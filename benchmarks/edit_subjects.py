@@ -221,7 +221,8 @@ def draw_parallel(rng: random.Random, number: int) -> Drawn:
 
 
 def draw_called(rng: random.Random, number: int) -> Drawn:
-    """A call with inputs and outputs, and an error that the caller catches."""
+    """Calls of two processes with inputs and outputs, and an error that the caller catches. An
+    input has the name of a parameter that changes no run."""
     limit = rng.choice((7, 70))
     error = '<error id="er" name="Too much" errorCode="E1"/>'
     called = (
@@ -234,15 +235,21 @@ def draw_called(rng: random.Random, number: int) -> Drawn:
         '<sequenceFlow id="sf2" sourceRef="sg" targetRef="sx"><conditionExpression>'
         f"${{y &gt; {limit}}}</conditionExpression></sequenceFlow>"
         '<sequenceFlow id="sf3" sourceRef="sg" targetRef="se"/></process>'
+        '<process id="more" name="More" isExecutable="true"><startEvent id="ms"/>'
+        + script_task("mt", "Add", "y = path + 1")
+        + '<endEvent id="me"/><sequenceFlow id="mf0" sourceRef="ms" targetRef="mt"/>'
+        '<sequenceFlow id="mf1" sourceRef="mt" targetRef="me"/></process>'
     )
     steps = (
         '<callActivity id="t" name="Call it" calledElement="sub"><extensionElements>'
         '<camunda:in source="amount" target="x"/><camunda:out source="y" target="result"/>'
         '</extensionElements></callActivity><boundaryEvent id="b" name="Refused" attachedToRef="t">'
         '<errorEventDefinition errorRef="er"/></boundaryEvent><endEvent id="n" name="Not done"/>'
-        '<serviceTask id="k" name="Use"/>'
+        '<callActivity id="u" name="Call more" calledElement="more"><extensionElements>'
+        '<camunda:in source="amount" target="path"/><camunda:out source="y" target="more"/>'
+        '</extensionElements></callActivity><serviceTask id="k" name="Use"/>'
     )
-    return model_text(steps, "s>t t>k k>e b>n", error + called), {}, {}
+    return model_text(steps, "s>t t>u u>k k>e b>n", error + called), {}, {}
 
 
 def draw_requested(rng: random.Random, number: int) -> Drawn:

@@ -42,6 +42,9 @@ PRESENTATION = frozenset(
 )  # fmt: skip
 """Parameters that change no run: words for people, and addresses, which depend on the server."""
 
+_FIELDS = re.compile(r"/(workflowInputs|columns)/value/")
+"""The path of a mapping of fields, whose keys are names of the model's variables."""
+
 _TAG = re.compile(r"^orgflow: (\S+)(?: \((\w+)\))?$", re.MULTILINE)
 _NAMES = re.compile(
     r"\bjson\.(\w+)|\bv\.(\w+)|\bgiven\.(\w+)|\bo\.(\w+)|\"name\": ?\"(\w+)\""
@@ -52,6 +55,7 @@ _TEXTS = re.compile(r'"([^"\\\n]{1,30})"')
 _NUMBERS = re.compile(r"(?<![\w.\"])-?\d{1,7}(?:\.\d{1,3})?(?![\w\"])")
 _CHOICE = re.compile(r"[Ss]ets (\w+): (.+?)\.?$", re.MULTILINE)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)")
+_ADDRESS = re.compile(r'("webhookUrl": )"[^"]*"')
 _STEP = re.compile(r'\["([^"]+)", "\w+", (\[[\d, ]*\])')
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _NEAR = 500 * 86400
@@ -239,6 +243,11 @@ def leaves_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
+def is_presented(path: str) -> bool:
+    """Whether a parameter, given by its path, changes no run; see `PRESENTATION`."""
+    return path.rpartition("/")[2] in PRESENTATION and _FIELDS.search(path) is None
+
+
 def visible_leaves(node: Json, tools: EditTools) -> dict[str, Any]:
     """The parameters of a node that count, as n8n reads them; a time is in seconds."""
     parameters = copy.deepcopy(tools.parameters_of(node))
@@ -250,7 +259,7 @@ def visible_leaves(node: Json, tools: EditTools) -> dict[str, Any]:
     return {
         path: leaf
         for path, leaf in leaves_of(parameters)
-        if leaf not in (None, "") and path.rpartition("/")[2] not in PRESENTATION
+        if leaf not in (None, "") and not is_presented(path)
     }
 
 
@@ -358,7 +367,7 @@ def outcome_of(run: EngineRun, main: str, workflows: Mapping[str, Json], begun: 
         element, role = tags.get((done.workflow or main, done.node), ("", ""))
         if element and not role:
             lines.append([element, done.status, done.outputs, done.items])
-    text = json.dumps(lines, sort_keys=True)
+    text = _ADDRESS.sub(r'\1""', json.dumps(lines, sort_keys=True))
     return _TIME.sub(lambda match: relative_time(match[0], begun), text)
 
 

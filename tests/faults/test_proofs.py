@@ -645,3 +645,23 @@ def test_a_called_workflow_that_none_may_call(tmp_path: Path) -> None:
         workflow["settings"]["callerPolicy"] = "none"
     results = {r.process: r.verdict for r in verified(path, workflows)}
     assert results == {"one": Verdict.CHANGED, "two": Verdict.CHANGED, "p": Verdict.PROVED}
+
+
+def test_diff_reports_another_schedule(invoke: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    timer = "<timerEventDefinition><timeCycle>R/PT2H</timeCycle></timerEventDefinition>"
+    start = f'<startEvent id="s" name="Every so often">{timer}</startEvent>'
+    path.write_text(DECIDED.replace('<startEvent id="s"/>', start), encoding="utf-8")
+    (workflow,) = compiled(path)
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text(json.dumps(workflow), encoding="utf-8")
+    interval = node_of(workflow, "Every so often")["parameters"]["rule"]["interval"]
+    interval[0]["hoursInterval"] = 3
+    new.write_text(json.dumps(workflow), encoding="utf-8")
+    assert json.loads(invoke("diff", str(old), str(old), "--format", "json").out)["verdict"] == (
+        "same"
+    )
+    ran = invoke("diff", str(old), str(new))
+    assert "if the changed node does the same as before: `Every so often`" in " ".join(
+        ran.out.split()
+    )

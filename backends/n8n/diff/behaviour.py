@@ -125,8 +125,8 @@ def _describe_content(
         before, now = old.steps[name], new.steps[partner]
         if name in decisions.joints or not (name in live_old or partner in live_new):
             continue
-        waits = _holds_up(before) or _holds_up(now)
-        if not waits and _passes_unchanged(before) and _passes_unchanged(now):
+        acts = any(_holds_up(step) or step.trigger for step in (before, now))
+        if not acts and _passes_unchanged(before) and _passes_unchanged(now):
             continue
         if not _does_the_same(before, now, renamed, back):
             (filled if before.short == "noOp" else changed).append(partner)

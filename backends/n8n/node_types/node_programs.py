@@ -55,7 +55,7 @@ def list_program_differences(
     parameters. A credential may be another one, but not be missing."""
     if before.version != now.version:
         yield "typeVersion", before.version, now.version
-    if _is_authenticated(before) and not _is_authenticated(now):
+    if _asks_credential(before) and not _asks_credential(now):
         yield _AUTHENTICATION, before.parameters.get(_AUTHENTICATION), "none"
     was, current = compared_parameters(before), compared_parameters(now)
     for parameter in dict.fromkeys((*was, *current)):
@@ -85,7 +85,7 @@ def compared_parameters(step: Node) -> Mapping[str, Any]:
     return canonical
 
 
-def _is_authenticated(step: Node) -> bool:
+def _asks_credential(step: Node) -> bool:
     """Whether a node asks its callers, or is asked itself, for a credential, of whatever kind."""
     default = catalogue.default_values(step.short).get(_AUTHENTICATION, "none")
     return bool(step.parameters.get(_AUTHENTICATION, default) != "none")

@@ -191,9 +191,15 @@ def are_same_parameters(before: Node, now: Node, own: Names, here: Names) -> boo
 
 
 def _compare_stops(planned: PlanNode, now: Node) -> Iterator[Changed]:
-    """A stop whose message was removed: n8n does not run a workflow with such a node."""
-    if now.short == "stopAndError" and not now.parameters.get("errorMessage"):
+    """A stop whose message was removed, so that n8n does not run the workflow, or is an object that
+    nobody reads: its text goes to a caller that catches the error."""
+    if now.short != "stopAndError":
+        return
+    if not now.parameters.get("errorMessage"):
         yield Changed(now.name, planned.element, "errorMessage: a text", "errorMessage: not set")
+    kind = now.parameters.get("errorType", "errorMessage")
+    if kind != "errorMessage":
+        yield Changed(now.name, planned.element, "errorType: errorMessage", f"errorType: {kind}")
 
 
 def _describe_type(step: Node) -> str:

@@ -69,7 +69,7 @@ def verify_process(
             waits count as differences.
         most: maximum number of explored pairs of states before the verdict is `bounded`.
         against: the compiled form of the process, if it exists already.
-        ids: the id of each workflow of the model by its compiled id, if known.
+        ids: the id of each known workflow of the model, by its compiled id.
 
     Raises:
         NotLegal: n8n does not support the model, so there is nothing to compare with.
