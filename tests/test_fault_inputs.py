@@ -1,4 +1,4 @@
-"""The inputs of `../shared/data/faults` on which the product was wrong, each with what is right."""
+"""The inputs of `tests/faults/inputs` on which the product was wrong, each with what is right."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 A test that needs the data is skipped without it and says what is missing; under CI=true it fails,
 unless ORGFLOW_WITHOUT_SHARED=1 allows the skips. With that variable the data counts as missing
 wherever it lies, so that `ORGFLOW_WITHOUT_SHARED=1 make test` shows what a fresh clone runs.
+The folder `faults` (small inputs, each with the value that was wrong) is part of the checkout.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from typing import Any
 import pytest
 
 WITHOUT = "ORGFLOW_WITHOUT_SHARED"
-FOLDER = Path(__file__).resolve().parents[2].parent / "shared"
+TESTS = Path(__file__).resolve().parents[1]
+FOLDER = TESTS.parents[1] / "shared"
 WHERE = "see `Data beside the checkout` in CONTRIBUTING.md"
 
 
 def find_shared(*parts: str) -> Path | None:
     """A file or folder of `../shared/data`, or `None` without it."""
+    if parts[:1] == ("faults",):
+        return TESTS.joinpath("faults", "inputs", *parts[1:])
     path = FOLDER.joinpath("data", *parts)
     return path if path.exists() and os.environ.get(WITHOUT) != "1" else None
 
