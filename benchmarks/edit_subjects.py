@@ -392,7 +392,14 @@ def list_models(folder: Path, seed: int) -> list[tuple[str, Path, Mapping[str, s
     sources = [
         list(write_drawn(folder / "drawn", seed)),
         list(write_vendors(folder / "vendors")),
-        list(list_files({"examples": ROOT / "examples", "faults": ROOT / "tests" / "faults" / "inputs" / "verify"})),
+        list(
+            list_files(
+                {
+                    "examples": ROOT / "examples",
+                    "faults": ROOT / "tests" / "faults" / "inputs" / "verify",
+                }
+            )
+        ),
         list(list_files({"camunda7": DATA / "camunda7-executable"})),
         list(list_files({"pmo": DATA / "pmo" / "bpmn"})),
     ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import re
 from typing import TYPE_CHECKING, ClassVar
 
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Related, Rule, Severity
 from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Model, Scope, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -106,7 +106,7 @@ class GatewayConditions(Pass):
         """Report the findings and return the model unchanged."""
         chosen: dict[str, tuple[str, ...]] | None = None
         for scope in ctx.scopes(model):
-            if not any(f.condition is not None for f in scope.flows):
+            if all(f.condition is None for f in scope.flows):
                 continue
             out: dict[str, list[Flow]] = {}
             for flow in scope.flows:
@@ -203,7 +203,7 @@ def _check_gateway(
             )
 
 
-_CHANGING = re.compile(r"(?i)\b(?:now|today|random|date\s*\(\s*\)|uuid|time\w*millis)")
+_CHANGING = lazy_pattern(r"(?i)\b(?:now|today|random|date\s*\(\s*\)|uuid|time\w*millis)")
 """Functions with another value in each run."""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Literal
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model import EventKind, GatewayKind, TaskType
 from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.characters import replace_unwritable
@@ -272,7 +272,7 @@ def declare_namespaces(
 
 
 _ATTRIBUTE = {"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
-_IN_ATTRIBUTE = re.compile('[&<"\t\n\r]')
+_IN_ATTRIBUTE = lazy_pattern('[&<"\t\n\r]')
 
 
 def attribute_text(value: str) -> str:

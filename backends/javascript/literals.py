@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
+
+from orgflow_ir.lazy_patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from orgflow_ir.program.syntax import Scalar
 
 # n8n refuses to evaluate an expression in which this stands, be it in a string.
-_REFUSED = re.compile(r"(\.\s*)constructor")
+_REFUSED = lazy_pattern(r"(\.\s*)constructor")
 
 
 def without_refused(literal: str) -> str:

@@ -31,7 +31,8 @@ def leads_nowhere(model: Model) -> bool:
     """Whether a flow begins or ends at something other than a node of its scope."""
     for scope in model.scopes():
         nodes = {node.id for node in scope.nodes}
-        if any(f.source not in nodes or f.target not in nodes for f in scope.flows):
+        ends = {f.source for f in scope.flows}.union([f.target for f in scope.flows])
+        if not nodes.issuperset(ends):
             return True
     return False
 

@@ -91,7 +91,7 @@ class _Draft:
 
     def build(self) -> None:
         parts: dict[str, Any] = {k: tuple(v) for k, v in self.lists.items() if v}
-        parts["nodes"] = tuple(n.built if type(n) is _Draft else n for n in self.nodes)
+        parts["nodes"] = tuple([n.built if type(n) is _Draft else n for n in self.nodes])
         self.built = (
             Process(**self.args, **parts)
             if self.node.local == "process"

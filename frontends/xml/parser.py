@@ -157,6 +157,7 @@ class _Parse:
         push(outside)
         closing = "/>".encode(self.wide) if self.wide else b"/>"
         width = len(closing)
+        after_wide = self._after_wide_tag if self.wide else None
         # Most files declare at the root alone: behind the last `xmlns` none is looked for. Where it
         # is not to be found, the encoding writes it in other bytes.
         last = data.rfind(b"xmlns")
@@ -194,23 +195,25 @@ class _Parse:
 
         def end_element(qname: str) -> None:
             node = pop()
-            if isinstance(node.text, list):
-                node.text = "".join(node.text)
+            text: Any = node.text
+            if text.__class__ is list:
+                node.text = "".join(text)
             # for `<a/>` expat gives the place behind it, for `<a></a>` that of the end tag
             at = parser.CurrentByteIndex
-            if node.text or node.children or data[at - width : at] != closing:
-                at = self._after_end_tag(at)
+            if text or node.children or data[at - width : at] != closing:
+                at = after_wide(at) if after_wide else data.find(b">", at) + 1
             node.end = at
 
         def add_text(run: str) -> None:
             node = stack[-1]
-            if not node.text:
+            text: Any = node.text
+            if not text:
                 if not (node.children and run.isspace()):
                     node.text = run
-            elif isinstance(node.text, list):
-                node.text.append(run)
+            elif text.__class__ is list:
+                text.append(run)
             else:
-                node.text = [node.text, run]  # type: ignore[assignment]  # joined at the end
+                node.text = [text, run]  # type: ignore[assignment]  # joined at the end
 
         def skip_start(qname: str, attrs: dict[str, str]) -> None:
             self.skipped += 1
@@ -237,10 +240,9 @@ class _Parse:
             parser.CharacterDataHandler,
         ) = handlers
 
-    def _after_end_tag(self, at: int) -> int:
-        if not self.wide:
-            return self.data.find(b">", at) + 1
-        mark = ">".encode(self.wide)
+    def _after_wide_tag(self, at: int) -> int:
+        """The place behind an end tag in a file whose characters have two bytes."""
+        mark = ">".encode(self.encoding)
         end_at = self.data.find(mark, at)
         while (end_at - at) % 2:  # two bytes of neighbouring characters
             end_at = self.data.find(mark, end_at + 1)

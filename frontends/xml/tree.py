@@ -5,8 +5,9 @@ lxml provides neither the byte offset nor the column. `parser.parse_xml` builds 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+
+from orgflow_ir.lazy_patterns import lazy_pattern
 
 XML = "http://www.w3.org/XML/1998/namespace"
 
@@ -126,5 +127,5 @@ class XmlDocument:
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-_START_TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
-_START_TAG_BYTES = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
+_START_TAG = lazy_pattern(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
+_START_TAG_BYTES = lazy_pattern(rb"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")

@@ -98,18 +98,28 @@ def constructs(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Constru
     return uses
 
 
+class _Doubts(dict[str, Illegal | LegalIf | None]):
+    """The verdicts of a target on constructs; `None` for those that are legal anyway."""
+
+    def __init__(self, spec: TargetSpec) -> None:
+        self._spec = spec
+
+    def __missing__(self, construct: str) -> Illegal | LegalIf | None:
+        verdict = self._spec.legality(construct)
+        self[construct] = doubt = verdict if isinstance(verdict, (Illegal, LegalIf)) else None
+        return doubt
+
+
 def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
     """Illegal uses, each with the reason and the remedy."""
     uses = []
-    all_uses = constructs(model, spec, ctx)
-    verdicts = {
-        construct: spec.legality(construct) for construct in {u.construct for u in all_uses}
-    }
-    doubtful = {c: v for c, v in verdicts.items() if isinstance(v, (Illegal, LegalIf))}
-    for use in all_uses:
-        verdict = doubtful.get(use.construct)
-        if verdict is None:
-            continue
+    doubts = _Doubts(spec)
+    doubtful_uses = list(plain_constructs(model, doubts.__getitem__))
+    for derive in spec.derivations:
+        doubtful_uses.extend([use for use in derive(model, ctx) if doubts[use.construct]])
+    for use in doubtful_uses:
+        verdict = doubts[use.construct]
+        assert verdict is not None
         if isinstance(verdict, Illegal):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = use.reason or because or verdict.reason

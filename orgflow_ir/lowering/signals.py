@@ -187,9 +187,9 @@ def signals_as_escalations(model: Model) -> Model:
 
 def _has_signals(model: Model) -> bool:
     return any(
-        isinstance(node, Event) and any(d.kind == "signal" for d in node.definitions)
+        any(d.kind == "signal" for d in node.definitions)
         for scope in model.scopes()
-        for node in scope.nodes
+        for node in [n for n in scope.nodes if isinstance(n, Event)]
     )
 
 

@@ -19,6 +19,7 @@ from orgflow_ir.flow.control_flow.calls import called_from, calls_in, find_calle
 from orgflow_ir.flow.control_flow.compensation import map_handlers
 from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable
 from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -50,7 +51,7 @@ else:  # models with events that catch what is thrown
     inlining = LazyModule("orgflow_ir.lowering.inlining")
     listeners = LazyModule("orgflow_ir.work.listeners")
 
-_COMPUTED = re.compile(r"\s*=|.*[$#]\{", re.DOTALL)
+_COMPUTED = lazy_pattern(r"\s*=|.*[$#]\{", re.DOTALL)
 """A code that is an expression of FEEL or JUEL."""
 
 _NAMED = 3

@@ -3,10 +3,10 @@ them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, assert_never
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.bindings import (
     AnyBinding,
     Decision,
@@ -35,7 +35,7 @@ _LABELS = {
 }  # fmt: skip
 _SECRET = frozenset(("password", "token", "clientsecret", "value", "secret"))
 _HIDDEN = "(a secret, which notes do not repeat)"
-_IS_NAMED = re.compile(r"\{\{|[$#]\{|^\s*=|secrets\.")
+_IS_NAMED = lazy_pattern(r"\{\{|[$#]\{|^\s*=|secrets\.")
 """A secret that is only named or comes from a variable."""
 
 _ASSIGNMENT = ("assignee", "candidate_users", "candidate_groups")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
 from orgflow_ir.model.elements import (
@@ -121,52 +121,71 @@ def _has_quantity(node: Element) -> bool:
     )
 
 
-def plain_constructs(model: Model) -> Iterator[ConstructUse]:
-    """The constructs that elements state themselves, in model order."""
+def plain_constructs(
+    model: Model, select: Callable[[str], object] = lambda construct: True
+) -> Iterator[ConstructUse]:
+    """The constructs that elements state themselves, in model order; only those for whose name
+    `select` returns something true."""
     nodes: set[str] = set()
     for scope in model.scopes():
         for node in scope.nodes:
             nodes.add(node.id)
-            yield from _node_uses(node, scope)
-        for flow in scope.flows:
-            yield ConstructUse(flow.construct, flow, scope)
-        for lane in scope.lanes:
-            yield ConstructUse("lane", lane, scope)
-        for data in scope.data_objects:
-            yield ConstructUse("data.object", data, scope)
-        for link in scope.data_flows:
-            yield ConstructUse("data.flow", link, scope)
-        for artifact in scope.artifacts:
-            yield ConstructUse("artifact", artifact, scope)
+            for construct in _node_constructs(node):
+                if select(construct):
+                    yield ConstructUse(construct, node, scope)
+        for construct, element in _list_scope_parts(scope):
+            if select(construct):
+                yield ConstructUse(construct, element, scope)
+    for construct, element in _list_model_parts(model, nodes):
+        if select(construct):
+            yield ConstructUse(construct, element)
+
+
+def _list_scope_parts(scope: Scope) -> Iterator[tuple[str, Element]]:
+    """All but the nodes."""
+    for flow in scope.flows:
+        yield flow.construct, flow
+    for lane in scope.lanes:
+        yield "lane", lane
+    for data in scope.data_objects:
+        yield "data.object", data
+    for link in scope.data_flows:
+        yield "data.flow", link
+    for artifact in scope.artifacts:
+        yield "artifact", artifact
+
+
+def _list_model_parts(model: Model, nodes: set[str]) -> Iterator[tuple[str, Element]]:
     filled = {p.id for p in model.processes if p.nodes}
     boxes = {p.id for p in model.pools if p.process not in filled}
     for pool in model.pools:
-        yield ConstructUse("pool.black-box" if pool.id in boxes else "pool", pool)
+        yield "pool.black-box" if pool.id in boxes else "pool", pool
     known = {*nodes, *(pool.id for pool in model.pools)} if model.message_flows else nodes
     for message in model.message_flows:
         ends = (message.source, message.target)
         outside = any(end in boxes or end not in known for end in ends)
-        yield ConstructUse("flow.message.black-box" if outside else "flow.message", message)
+        yield "flow.message.black-box" if outside else "flow.message", message
     for artifact in model.artifacts:
-        yield ConstructUse("artifact", artifact)
+        yield "artifact", artifact
     for opaque in model.opaque:
-        yield ConstructUse(opaque.construct, opaque)
+        yield opaque.construct, opaque
 
 
-def _node_uses(node: Node, scope: Scope) -> Iterator[ConstructUse]:
-    construct = node.construct
-    if isinstance(node, Gateway) and node.gateway_kind == "event" and node.instantiate:
-        construct += ".instantiating"
-    yield ConstructUse(construct, node, scope)
+def _node_constructs(node: Node) -> list[str]:
+    constructs = [node.construct]
     match node:
         case Task() | CallActivity() | SubProcess():
             if node.loop is not None:
-                yield ConstructUse(node.loop.construct, node, scope)
+                constructs.append(node.loop.construct)
             if node.for_compensation:
-                yield ConstructUse("activity.compensation", node, scope)
-            if _has_quantity(node):
-                yield ConstructUse("activity.quantity", node, scope)
-        case Event() | Gateway() | Opaque():
+                constructs.append("activity.compensation")
+            if node.extra and _has_quantity(node):
+                constructs.append("activity.quantity")
+        case Gateway():
+            if node.gateway_kind == "event" and node.instantiate:
+                constructs[0] += ".instantiating"
+        case Event() | Opaque():
             pass
         case _:
             assert_never(node)
+    return constructs

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.elements import (
     Artifact,
     CallActivity,
@@ -63,7 +64,7 @@ def file_names(labels: Iterable[str], suffix: str) -> list[str]:
     return names
 
 
-_RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
+_RESERVED = lazy_pattern(r"con|prn|aux|nul|(?:com|lpt)\d")
 """Names that Windows reserves for devices."""
 
 
@@ -186,7 +187,7 @@ class ElementNames:
         self.nodes: dict[str, Node] = {n.id: n for scope in scopes for n in scope.nodes}
         self._scope_of = {n.id: scope for scope in scopes for n in scope.nodes}
         self._others: dict[str, Element] = {scope.id: scope for scope in scopes}
-        self._others.update((f.id, f) for scope in scopes for f in scope.flows)
+        self._others.update([(f.id, f) for scope in scopes for f in scope.flows])
         self._pool_of: dict[str, Pool] = {}
         if isinstance(of, Model):
             self._others.update((e.id, e) for e in (*of.pools, *of.message_flows))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.elements import Event, EventDefinition, Node
 
-_TAGS = re.compile(r"<[^>]*>")
+_TAGS = lazy_pattern(r"<[^>]*>")
 
 
 class Links:

@@ -3,14 +3,13 @@ registry and the variable listeners of Flowable."""
 
 from __future__ import annotations
 
-import re
-
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.elements import Event
 
 _TRIGGERS = ("eventType", "eventKey", "channelKey")
 """Names of extension elements that define the event of a registry."""
 
-_CONTENT = re.compile(r"<([\w.-]+:[\w.-]+|[\w.-]+)[^>]*?(?:/>|>\s*([^<]*?)\s*<)")
+_CONTENT = lazy_pattern(r"<([\w.-]+:[\w.-]+|[\w.-]+)[^>]*?(?:/>|>\s*([^<]*?)\s*<)")
 
 
 def vendor_trigger(event: Event) -> str:

@@ -448,11 +448,15 @@ Tree = Constant | Variable | Apply | Exact | Structure
 
 def list_child_parts(part: Node) -> Iterator[Node]:
     """The direct children of a node of any kind, in text order."""
+    fields = part.__dict__
     for name in part.__match_args__:
-        value = part.__dict__[name]
-        for child in value if isinstance(value, tuple) else (value,):
-            if isinstance(child, Node):
-                yield child
+        value = fields[name]
+        if value.__class__ is tuple:  # not a span, a tuple of another class
+            for child in value:
+                if isinstance(child, Node):
+                    yield child
+        elif isinstance(value, Node):
+            yield value
 
 
 def walk_parts(root: Node) -> Iterator[Node]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, TextIO
 from orgflow_ir.diagnostics.diagnostic import Diagnostic, Step
 from orgflow_ir.diagnostics.ordering import count_severities, order_diagnostics
 from orgflow_ir.diagnostics.rule import Severity
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.printable import escape_controls, mask_controls
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.model.source import SourceLocation
@@ -296,7 +297,7 @@ def _cut_text(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
-_DECLARED = re.compile(rb"<\?xml[^>]{0,100}encoding=[\"']([\w.-]+)")
+_DECLARED = lazy_pattern(rb"<\?xml[^>]{0,100}encoding=[\"']([\w.-]+)")
 
 
 @lru_cache(maxsize=8)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.bindings import Pairs
 from orgflow_ir.model.records import NamedTuple
 
@@ -14,7 +14,7 @@ several values, and `choices` several of them."""
 
 Source = Literal["model", "mapping", "condition", "decision"]
 
-EXPRESSION = re.compile(r"[$#]\{[^{}]*\}")
+EXPRESSION = lazy_pattern(r"[$#]\{[^{}]*\}")
 """An expression in the documentation of a task."""
 
 

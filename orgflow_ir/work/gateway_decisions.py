@@ -116,12 +116,13 @@ class Decision(NamedTuple):
     def labelled(self) -> tuple[Branch, ...]:
         """Branches with a label by the author and no condition."""
         others = {b.flow.id for b in self.bare} | {u.flow.id for u in self.unread}
-        return tuple(b for b in self.branches if b.kind == "value" and b.flow.id not in others)
+        return tuple([b for b in self.branches if b.kind == "value" and b.flow.id not in others])
 
     @property
     def coded(self) -> tuple[Path, ...]:
         """Paths of the variables that coded conditions read, each once."""
-        return tuple(dict.fromkeys(path for b in self.branches for path in b.variables))
+        trees = (branch.tree for branch in self.branches if branch.tree is not None)
+        return tuple(dict.fromkeys(path for tree in trees for path in variables(tree)))
 
 
 def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
@@ -178,7 +179,7 @@ def read_decisions(
     for gateway, branches, unread, bare in read:
         tasks = find_setters(gateway.id, graph)
         trigger = _single_trigger(gateway.id, graph)
-        values = tuple(b.value for b in branches if b.kind == "value")
+        values = tuple([b.value for b in branches if b.kind == "value"])
         if tasks:
             setter = tasks[0]
         elif trigger is not None and (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +17,7 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow, list_reachable, unit
 from orgflow_ir.flow.nets.region_tree import Region
 from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.lazy_modules import LazyModule
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model import (
     CallActivity,
     Element,
@@ -49,7 +49,7 @@ else:  # for coded conditions alone
 ReadBy = Literal["condition", "mapping", "collection"]
 SetBy = Literal["form", "mapping", "script", "result", "payload", "unknown"]
 
-_ASSIGNED = re.compile(r"""\bsetVariable(?:Local)?\(\s*["'](\w+)["']""")
+_ASSIGNED = lazy_pattern(r"""\bsetVariable(?:Local)?\(\s*["'](\w+)["']""")
 """The syntax for setting a variable, for engines whose scripts are supported."""
 
 
@@ -463,7 +463,7 @@ def _set_around(graph: ControlFlow) -> Iterator[tuple[str, str]]:
 
 def has_listeners(element: Element) -> bool:
     """Whether an element has listeners in its extension data."""
-    return any(is_listener(key) for key, _ in element.extra)
+    return bool(element.extra) and any(is_listener(key) for key, _ in element.extra)
 
 
 def _set_by_listeners(element: Element) -> Iterator[str]:

@@ -7,7 +7,13 @@ The order is that of reading, left to right and top to bottom. Every room stands
 from __future__ import annotations
 
 CORE = (
-    ("orgflow_ir.moved_names", "orgflow_ir", "orgflow_ir.lazy_modules", "orgflow_ir.model"),
+    (
+        "orgflow_ir.moved_names",
+        "orgflow_ir",
+        "orgflow_ir.lazy_modules",
+        "orgflow_ir.lazy_patterns",
+        "orgflow_ir.model",
+    ),
     ("orgflow_ir.diagnostics", "orgflow_ir.pipeline", "orgflow_ir.targets"),
     ("orgflow_ir.flow", "orgflow_ir.flow.control_flow", "orgflow_ir.layout"),
     ("orgflow_ir.flow.nets", "orgflow_ir.flow.concurrency"),

@@ -196,7 +196,7 @@ def _pack_blocks(drawing: _Drawing) -> None:
         own = d.layer[node]
         block = Block({own: (0, _more_rows(d.ports[node]) if node in d.ports else 0)})
         heads = set(d.children[node])
-        last[node] = max([own, *(last[child] for child in heads)])
+        last[node] = max([own, *[last[child] for child in heads]])
         for target in d.forward[node]:
             if d.layer[target] > own + 1:  # straight along the row, so it comes before the rest
                 span = range(own + 1, min(d.layer[target], own + 1 + _MAX_SPAN))

@@ -133,7 +133,7 @@ def _place_nodes(
     choices = [g for g, d in plan.decisions.items() if not d.several]
     late = {key for key, node in workflow_graph.nodes.items() if node.role == "data"}
     cells = assign_cells(
-        [*triggers, *rest], ((a.node, b.node) for a, b in wires), ports, choices, late
+        [*triggers, *rest], [(a.node, b.node) for a, b in wires], ports, choices, late
     )
     lane_of = _lane_of(plan)
     bands: dict[str, tuple[int, int]] = {}

@@ -9,12 +9,12 @@ it is a text that the parts are joined to.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.records import NamedTuple
 
-_DOUBLED = re.compile(r"\\\\")
+_DOUBLED = lazy_pattern(r"\\\\")
 
 
 class ParameterPart(NamedTuple):

@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.records import NamedTuple
 
 _QUOTED = r"""'[^'\\\n]*+(?:\\[\s\S][^'\\\n]*+)*+'|"[^"\\\n]*+(?:\\[\s\S][^"\\\n]*+)*+\""""
 _SIGN = r"""[^\w$\s()\[\]{}`'"/]"""
-_TOKEN: Final = re.compile(
+_TOKEN: Final = lazy_pattern(
     # Spaces and signs belong to the token after them: of a sign it only matters whether a slash
     # follows.
     rf"""(?:\s|{_SIGN})*+(?:(?P<string>{_QUOTED})
@@ -32,16 +33,16 @@ _TOKEN: Final = re.compile(
       |(?P<slash>/)""",
     re.VERBOSE,
 )
-_TEMPLATE: Final = re.compile(r"(?:[^`\\$]|\\[\s\S]|\$(?!\{))*")
-_REGEX: Final = re.compile(r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-_REFERENCE: Final = re.compile(rf"\s*[(\[]\s*({_QUOTED}|`(?:[^`\\$]|\\[\s\S])*`)\s*[)\]]")
+_TEMPLATE: Final = lazy_pattern(r"(?:[^`\\$]|\\[\s\S]|\$(?!\{))*")
+_REGEX: Final = lazy_pattern(r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
+_REFERENCE: Final = lazy_pattern(rf"\s*[(\[]\s*({_QUOTED}|`(?:[^`\\$]|\\[\s\S])*`)\s*[)\]]")
 _REFERRING: Final = frozenset({"$", "$node", "$items"})
 # After these a slash begins a regular expression; after any other word it divides.
 _BEFORE_REGEX: Final = frozenset(
     {"await", "case", "delete", "do", "else", "in", "of", "return", "throw", "typeof", "void"}
 )
 _CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
-_ESCAPE: Final = re.compile(
+_ESCAPE: Final = lazy_pattern(
     r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(\r\n|[\s\S]))"
 )
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Final
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.records import dataclass
 
 MAP_PREFIX: Final = "orgflow-map 1 "
@@ -29,7 +30,7 @@ CALLED_PROCESS_PREFIX: Final = f"{WORK_PREFIX}process-"
 """How that of a called process begins that was not found."""
 
 _OWN: Final = (HIDDEN, "`orgflow-", "**For orgflow**:")
-_MAP_LINE: Final = re.compile(rf"^(?:`|{re.escape(HIDDEN)})?{MAP_PREFIX}", re.MULTILINE)
+_MAP_LINE: Final = lazy_pattern(rf"^(?:`|{re.escape(HIDDEN)})?{MAP_PREFIX}", re.MULTILINE)
 
 _TAG: Final = (
     r"^orgflow: (?P<element>.+?)"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model.records import NamedTuple
 
-_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
+_VERSION = lazy_pattern(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
 
 
 class N8nVersion(NamedTuple):

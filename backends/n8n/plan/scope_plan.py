@@ -149,7 +149,8 @@ class ScopePlan:
 
     def with_role(self, *roles: str) -> Iterator[PlanNode]:
         """The nodes with one of some roles, in order."""
-        return (node for node in self.workflow_graph.nodes.values() if node.role in roles)
+        nodes = self.workflow_graph.nodes.values()
+        return iter([node for node in nodes if node.role in roles])
 
     def flows_into(self, element: str) -> tuple[Flow, ...]:
         """The flows to an element, with one from a start that the model leaves out."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from orgflow_ir.lazy_patterns import lazy_pattern
 from orgflow_ir.model import CallActivity, Model, Opaque, Process, Scope, Task
 from orgflow_ir.model.bindings import Parameter, SubProcessCall
 
 Call = CallActivity | Task
 """A call, or the task that stands for one whose process is not in the model."""
 
-_GLOBAL_TASK = re.compile(r"(?:\{.*\})?global(?:User|Manual|Script|BusinessRule)?Task")
+_GLOBAL_TASK = lazy_pattern(r"(?:\{.*\})?global(?:User|Manual|Script|BusinessRule)?Task")
 _VARIABLE = r"(?a)=?\s*([A-Za-z_]\w*)|[$#]\{\s*([A-Za-z_]\w*)\s*\}"
 
 

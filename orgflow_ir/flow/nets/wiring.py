@@ -170,7 +170,7 @@ class Wiring:
 
     def _reached_ids(self, links: Mapping[int, list[int]]) -> frozenset[str]:
         reached = self.reached(self.begins[0], {}, links)
-        return frozenset(n.id for n, r in zip(self.nodes, reached, strict=True) if r)
+        return frozenset([n.id for n, r in zip(self.nodes, reached, strict=True) if r])
 
     @property
     def has_starts(self) -> bool:
