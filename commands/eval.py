@@ -151,8 +151,8 @@ def _check_options(options: EvalOptions) -> None:
     if options.models is not None and options.models not in FORMATS:
         hint = suggest_name(options.models, FORMATS)
         raise click.UsageError(f"no format `{options.models}`; {hint}")
-    if options.models is not None and options.suite == "executable":
-        raise click.UsageError("--models is for other suites: `executable` reads BPMN")
+    if options.models is not None and options.suite != "pmo":
+        raise click.UsageError("--models is for `pmo`, the suite with models of two formats")
     if not options.folder.is_dir():
         raise click.UsageError(f"{options.folder} is not a folder")
 

@@ -91,8 +91,9 @@ def test_a_folder_without_models(invoke: Invoke, tmp_path: Path) -> None:
     assert "no model in" in ran.err
 
 
-def test_formats_are_for_another_suite(invoke: Invoke, tmp_path: Path) -> None:
-    ran = invoke("eval", "executable", tmp_path, "--models", "pme")
+@pytest.mark.parametrize("suite", ["executable", "text", "fill", "dmn"])
+def test_formats_are_for_another_suite(suite: str, invoke: Invoke, tmp_path: Path) -> None:
+    ran = invoke("eval", suite, tmp_path, "--models", "pme")
     assert ran.code == 2
     assert "--models" in ran.err
 

@@ -114,11 +114,15 @@ def read_slack(
     """
     files = _Files(path)
     try:
-        people = _read_users(_read_list(files, "users.json"))
+        lists = {name: _read_list(files, name) for name in ("users.json", *_CHANNEL_FILES)}
+        for name, (_, fault) in lists.items():
+            if fault:
+                yield BrokenMessage(f"{path}/{files.root}{name}", 0, fault)
+        people = _read_users(lists["users.json"][0])
         members: dict[str, list[str]] = {}
         channels: dict[str, str] = {}
         for name in _CHANNEL_FILES:
-            for entry in _read_list(files, name):
+            for entry in lists[name][0]:
                 called = str(entry.get("name") or entry.get("id"))
                 members[called] = [str(m) for m in entry.get("members") or ()]
                 channels[str(entry.get("id"))] = called
@@ -218,15 +222,22 @@ def _read_number(ts: object) -> float:
         return 0.0
 
 
-def _read_list(files: _Files, name: str) -> list[dict[str, Any]]:
+def _read_list(files: _Files, name: str) -> tuple[list[dict[str, Any]], str]:
+    """The entries of a file with names, none without it, and why it cannot be read."""
     if files.root + name not in files.names:
-        return []
+        return [], ""
     try:
         entries = files.json(files.root + name)
-    except ValueError:  # without it people have ids for names
-        return []
-    entries = entries if isinstance(entries, list) else []
-    return [entry for entry in entries if isinstance(entry, dict)]
+    except LimitExceeded as error:
+        return [], f"{error}; {_WITHOUT_NAMES}"
+    except ValueError as error:
+        return [], f"is no JSON: {error}; {_WITHOUT_NAMES}"
+    if not isinstance(entries, list):
+        return [], f"is not a list; {_WITHOUT_NAMES}"
+    return [entry for entry in entries if isinstance(entry, dict)], ""
+
+
+_WITHOUT_NAMES = "people and channels keep their ids as names"
 
 
 def _read_users(entries: list[dict[str, Any]]) -> dict[str, Person]:

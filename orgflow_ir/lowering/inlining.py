@@ -229,7 +229,9 @@ def _throwing_calls(caught: EventDefinition, scope: Scope, nesting: Nesting) -> 
 
 
 def _may_fail(call: CallActivity, caught: EventDefinition, model: Model, nesting: Nesting) -> bool:
-    return nesting.process_called(call) is None or bool(steps_called(call, caught, model))
+    if nesting.process_called(call) is None:
+        return True
+    return next(steps_called(call, caught, model), None) is not None
 
 
 def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassContext) -> str:

@@ -63,6 +63,25 @@ def test_slack_folder_and_zip(tmp_path: Path) -> None:
         assert len(broken) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[{", "users.json is no JSON"),
+        ("{}", "users.json is not a list"),
+        ("[" * 2000 + "]" * 2000, "users.json has values nested more than"),
+    ],
+)
+def test_names_of_slack_that_cannot_be_read(text: str, reason: str, tmp_path: Path) -> None:
+    folder = slack(tmp_path / "export")
+    (folder / "users.json").write_text(text)
+    (first, _), broken = read(folder)
+    assert first.sender is not None
+    assert first.sender.name == "U1"
+    (fault,) = [b for b in broken if "users.json" in b.file]
+    assert reason in f"users.json {fault.reason}"
+    assert fault.reason.endswith("; people and channels keep their ids as names")
+
+
 def test_slack_messages_that_were_changed_or_deleted(tmp_path: Path) -> None:
     folder = slack(tmp_path / "export")
 
