@@ -28,7 +28,8 @@ from sub_process_models import (
     within,
 )
 
-from orgflow_ir.model import Event, Expression, Model, SubProcess, Task
+from orgflow_ir.lowering.inlining import failing_steps_of
+from orgflow_ir.model import CallActivity, Event, Expression, Model, Process, SubProcess, Task
 from orgflow_ir.model.bindings import Http, Listener, Script, Worker
 from orgflow_ir.model.dialect import Dialect, Engine
 from orgflow_ir.pipeline import PassContext
@@ -403,3 +404,19 @@ def test_what_waits_reports_no_error(registry: Registry, task_type: str) -> None
     made, errors = compiled(failing(on("any", ANY_ERROR), middle=waiting), registry)
     assert made is None
     assert any("the wait at `Call` reports no error to n8n" in e for e in errors), errors
+
+
+@pytest.mark.parametrize(("task_type", "failing"), [("user", []), ("service", ["call"])])
+def test_a_call_fails_if_a_step_of_the_called_process_can(
+    task_type: str, failing: list[str]
+) -> None:
+    call = CallActivity(id="call", called="other")
+    inner = sub([start("is"), call, end("ie")], "is>call", "call>ie")
+    model = within(inner, boundary(ANY_ERROR))
+    step = Task.validate({"id": "t", "task_type": task_type})
+    other = Process(id="other", nodes=(start("os"), step), flows=flows("x", "os>t"))
+    model = model.replace(processes=(*model.processes, other))
+    (event,) = (n for n in model.processes[0].nodes if n.id == "bd")
+    assert isinstance(event, Event)
+    steps = failing_steps_of(event, inner, model, PassContext())
+    assert [s.id for s in steps] == failing
