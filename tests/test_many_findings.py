@@ -12,7 +12,7 @@ from orgflow.passes.pipelines import CHECK, GAPS
 from orgflow_ir.pipeline import PassContext, PassManager
 
 FEW, MANY = 300, 2_400
-QUICK = 1.5
+QUICK = 3
 """Seconds that are no matter, be they few for a large file or the noise of a small one."""
 
 

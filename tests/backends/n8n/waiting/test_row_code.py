@@ -23,7 +23,7 @@ def compute(code: str, item: Json, called: Json | None = None) -> Any:
         f"console.log(JSON.stringify({code}))"
     )
     ran = subprocess.run(
-        [find_node().path, "-e", script], check=True, capture_output=True, timeout=60
+        [find_node().path, "-e", script], check=True, capture_output=True, timeout=120
     )
     return json.loads(ran.stdout)
 
