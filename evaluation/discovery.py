@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from orgflow.agents.discovery.discover import (
     Discovery,
-    FoundProcess,
     describe_processes,
     discover_processes,
     find_message_phrases,
@@ -25,6 +24,13 @@ from orgflow.agents.discovery.process_structure import build_process_model
 from orgflow.agents.discovery.steps import Step
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.evaluation.charts import Bar, BarChart, Charts, LineChart
+from orgflow.evaluation.structure_scores import (
+    StructureScores,
+    TrueProcesses,
+    format_structures,
+    match_processes,
+    score_structures,
+)
 from orgflow.evaluation.text_metrics import score_behaviour
 from orgflow.evaluation.text_metrics import score_draft as score_model
 
@@ -56,6 +62,7 @@ class Truth(NamedTuple):
         process: the process of each message that is not noise.
         case: the case of each message that is not noise.
         shows: the ids of the tasks of a message, if the truth contains them.
+        scenarios: the names of the tasks of each scenario, by process.
     """
 
     texts: Mapping[str, str]
@@ -63,6 +70,7 @@ class Truth(NamedTuple):
     process: Mapping[str, str]
     case: Mapping[str, str]
     shows: Mapping[str, frozenset[str]] = MappingProxyType({})
+    scenarios: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType({})
 
 
 def read_truth(text: str) -> Truth:
@@ -83,6 +91,10 @@ def read_truth(text: str) -> Truth:
             texts, tasks, {k: str(m["process"]) for k, m in real.items()},
             {k: str(m["scenario"]) for k, m in real.items()},
             {k: frozenset(map(str, m.get("tasks", ()))) for k, m in real.items()},
+            {
+                key: tuple(tuple(scenario["tasks"]) for scenario in entry["scenarios"])
+                for key, entry in data["processes"].items()
+            },
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TruthError(
@@ -111,9 +123,11 @@ class Scores(NamedTuple):
     gateway_f1: float | None = None
     flow_f1: float | None = None
     behaviour: float | None = None
+    by_evidence: StructureScores | None = None
+    by_name: StructureScores | None = None
 
 
-HIGHER = Scores._fields[2:]
+HIGHER = Scores._fields[2:-2]
 """The figures for which higher is better; `None` without true models."""
 
 AGAINST_MODELS = ("task_f1", "gateway_f1", "flow_f1", "behaviour")
@@ -168,7 +182,22 @@ def score_discovery(
         order,
         _step_messages(discovery, truth, majority),
         *_against_models(discovery, truth, models or {}, embedder),
+        *_compare_structures(discovery, truth, models or {}, embedder),
     )
+
+
+def _compare_structures(
+    discovery: Discovery, truth: Truth, models: Mapping[str, Model], embedder: Embedder
+) -> tuple[StructureScores | None, StructureScores | None]:
+    """The structures of the processes, paired by evidence and by name; `None` without models."""
+    known = {name: model for name, model in models.items() if name in truth.texts}
+    if not known:
+        return None, None
+    shows: dict[str, dict[str, frozenset[str]]] = {}
+    for id_, tasks in truth.shows.items():
+        shows.setdefault(truth.process[id_], {})[id_] = tasks
+    true = TrueProcesses(known, truth.scenarios, shows)
+    return score_structures(discovery, true, truth.process, embedder)
 
 
 def _against_models(
@@ -181,13 +210,7 @@ def _against_models(
     """
     if not models:
         return None, None, None, None
-    nearest: dict[str, tuple[int, FoundProcess]] = {}
-    for process in discovery.processes:
-        (name, number), = Counter(
-            truth.process.get(i, "") for c in process.cases for i in c
-        ).most_common(1)  # fmt: skip
-        if name not in nearest or nearest[name][0] < number:
-            nearest[name] = (number, process)
+    nearest = match_processes(discovery, truth.process)
     rows: list[tuple[float, float, float, float]] = []
     for name, model in sorted(models.items()):
         if name not in truth.texts:
@@ -195,7 +218,7 @@ def _against_models(
         if name not in nearest:
             rows.append((0.0, 0.0, 0.0, 0.0))
             continue
-        drafted = Model(id="found", processes=(nearest[name][1].process,))
+        drafted = Model(id="found", processes=(nearest[name].process,))
         near = score_model(drafted, model, embedder)
         rows.append((near.task, near.gateway, near.flow, score_behaviour(drafted, model, embedder)))
     if not rows:
@@ -406,6 +429,9 @@ def assign_pairs(values: Any) -> list[tuple[int, int]]:
 COMPARISONS = ("true clusters", "true names", "null")
 """The rows that are ceilings or the null model, and not a discovery."""
 
+WITHOUT_STRUCTURE = ("of nine tenths", "true names", "null")
+"""The rows whose structure is not compared: a part of the messages, or steps without evidence."""
+
 Discover = Callable[[Sequence[Message], Embedder], tuple[Discovery, tuple[int, int], float]]
 """Another method of discovery: its result, tokens in and out, and their cost."""
 
@@ -562,7 +588,7 @@ def _make_null_model(discovery: Discovery, seed: int) -> Discovery:
 
 def format_table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> str:
     """The figures as a table: the median of seeds, with the range if there are several; below it
-    the Hungarian F1 at each threshold of `SWEEP`."""
+    the Hungarian F1 at each threshold of `SWEEP`, then the structures of the processes."""
     lines = [f"{'':14}" + "".join(f"{row.label:>20}" for row in rows)]
     for name in ("number", *HIGHER):
         cells = []
@@ -586,7 +612,25 @@ def format_table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float
     lines.append("hungarian by threshold")
     lines.append(f"{'':14}" + "".join(f"{t:>8.2f}" for t in SWEEP))
     lines += [f"{label:14}" + "".join(f"{f:>8.3f}" for f in values) for label, values in sweeps]
+    structures = _choose_structures(rows)
+    lines += ["", *format_structures(structures).splitlines()] if structures else []
     return "\n".join(lines) + "\n"
+
+
+def _choose_structures(
+    rows: Sequence[Row],
+) -> list[tuple[str, StructureScores, StructureScores]]:
+    """The structures of each row with true models; of several runs those of the middle one."""
+    chosen = []
+    for row in rows:
+        pairs = [(s.by_evidence, s.by_name) for s in row.scores if s.by_evidence is not None]
+        if row.label in WITHOUT_STRUCTURE or not pairs:
+            continue
+        pairs.sort(key=lambda pair: pair[0].mean("overall"))
+        by_evidence, by_name = pairs[(len(pairs) - 1) // 2]
+        assert by_name is not None
+        chosen.append((row.label, by_evidence, by_name))
+    return chosen
 
 
 def build_charts(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> Charts:
