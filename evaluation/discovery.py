@@ -29,12 +29,14 @@ from orgflow.evaluation.structure_scores import (
     TrueProcesses,
     format_structures,
     match_processes,
+    match_task_ids,
     score_structures,
 )
 from orgflow.evaluation.text_metrics import score_behaviour
 from orgflow.evaluation.text_metrics import score_draft as score_model
 
 from orgflow_ir.model import Model, Task
+from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.message import Message
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Embedder
@@ -426,7 +428,7 @@ def assign_pairs(values: Any) -> list[tuple[int, int]]:
     return sorted((int(taken[c]) - 1, c - 1) for c in range(1, columns + 1) if taken[c])
 
 
-COMPARISONS = ("true clusters", "true names", "null")
+COMPARISONS = ("true clusters", "true steps", "true names", "null")
 """The rows that are ceilings or the null model, and not a discovery."""
 
 WITHOUT_STRUCTURE = ("of nine tenths", "true names", "null")
@@ -467,7 +469,9 @@ def evaluate_corpus(
     """Discovery, its ceilings and the null model on one corpus, and the sweep of thresholds for
     each.
 
-    *True clusters* receives the true cases and processes and describes them; *true names* keeps the
+    *True clusters* receives the true cases and processes and describes them; *true steps* also has
+    the tasks that each message shows as its steps, so that only their structure is discovered: with
+    `models`, which name them; *true names* keeps the
     discovered processes and uses the true tasks, one after the other, as steps; *null* keeps the
     number of processes and gives each of them steps, words and actors drawn from all discovered
     ones. Discovery itself is deterministic; a seed draws nine tenths of the messages, so the range
@@ -518,6 +522,9 @@ def evaluate_corpus(
         )
         asked.append((label, [statistics.median(column) for column in columns]))
     rows.append(Row("true clusters", (scored(clusters),)))
+    if models:
+        steps = _true_steps(clusters, messages, truth, models)
+        rows.append(Row("true steps", (scored(steps),)))
     rows.append(Row("true names", (scored(names),)))
     rows.append(Row("null", tuple(scored(null) for null in nulls)))
     sweeps = [
@@ -548,6 +555,38 @@ def _true_clusters(messages: Sequence[Message], truth: Truth, embedder: Embedder
     )
 
 
+def _true_steps(
+    clusters: Discovery, messages: Sequence[Message], truth: Truth, models: Mapping[str, Model]
+) -> Discovery:
+    """The true cases and processes with the true tasks as steps, in the order of the messages that
+    show them."""
+    dated = sorted(messages, key=lambda m: (m.date is not None and m.date.timestamp(), m.id))
+    place = {message.id: number for number, message in enumerate(dated)}
+    built = []
+    for cluster in clusters.processes:
+        name = truth.process[cluster.cases[0][0]]
+        shown: dict[str, Step] = {}
+        for number, case in enumerate(cluster.cases):
+            for id_ in sorted(case, key=place.__getitem__):
+                for task in sorted(truth.shows.get(id_, ())):
+                    step = shown.setdefault(task, Step(name=task))
+                    step.members.setdefault(number, []).append(place[id_])
+        tasks = match_task_ids(models[name], shown) if name in models else {}
+        for task, step in shown.items():
+            step.name = tasks.get(task, task)
+        if not shown:
+            continue
+        process = build_process_model(
+            cluster.process.id, "", list(shown.values()),
+            lambda step: tuple(
+                Evidence(document=dated[at].id, quote=dated[at].text, agent="truth")
+                for members in step.members.values() for at in members
+            ),
+        )  # fmt: skip
+        built.append(cluster._replace(process=process, steps=tuple(s.name for s in shown.values())))
+    return clusters._replace(processes=tuple(built))
+
+
 def _true_names(discovery: Discovery, truth: Truth) -> Discovery:
     named = []
     for cluster in discovery.processes:
@@ -556,9 +595,7 @@ def _true_names(discovery: Discovery, truth: Truth) -> Discovery:
         ][0]
         tasks = truth.tasks.get(near, cluster.steps)
         row = [Step({0: [0]}, task) for task in tasks]
-        process = build_process_model(
-            cluster.process.id, "", row, frozenset((0,)), lambda step, which: ()
-        )
+        process = build_process_model(cluster.process.id, "", row, lambda step: ())
         named.append(cluster._replace(process=process, name="", matters=(), actors=(), steps=tasks))
     return discovery._replace(processes=tuple(named))
 

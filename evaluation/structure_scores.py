@@ -159,13 +159,10 @@ def pair_by_evidence(
     """
     true = steps_of(truth)
     messages: dict[str, set[str]] = {step.id: set() for step in true}
-    known = {step.id: step.id for step in true}
-    plain = {_shorten_id(step.id): step.id for step in true}
+    task_of = _match_ids(truth, {id_ for ids in shows.values() for id_ in ids})
     for message, ids in shows.items():
-        for id_ in ids:
-            task = known.get(id_) or plain.get(_shorten_id(id_))
-            if task is not None:
-                messages[task].add(message)
+        for task in (task_of[id_] for id_ in ids if id_ in task_of):
+            messages[task].add(message)
     cited = {
         node.id: {entry.document for entry in node.evidence}
         for scope in drawn.scopes() for node in scope.nodes
@@ -181,6 +178,20 @@ def pair_by_evidence(
         for row, column in assign_pairs(likeness) if likeness[row][column] > 0
     }  # fmt: skip
     return _spread_pairs(groups, pairs)
+
+
+def match_task_ids(truth: Model, ids: Collection[str]) -> dict[str, str]:
+    """The name of the task of each id that is one of a task; it may differ from the id in the model
+    in form."""
+    names = {step.id: step.name for step in steps_of(truth)}
+    return {id_: names[task] for id_, task in _match_ids(truth, ids).items()}
+
+
+def _match_ids(truth: Model, ids: Collection[str]) -> dict[str, str]:
+    known = {step.id: step.id for step in steps_of(truth)}
+    plain = {_shorten_id(id_): id_ for id_ in known}
+    tasks = {id_: known.get(id_) or plain.get(_shorten_id(id_)) for id_ in ids}
+    return {id_: task for id_, task in tasks.items() if task is not None}
 
 
 def _shorten_id(id_: str) -> str:

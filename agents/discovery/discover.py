@@ -366,17 +366,14 @@ def _describe_process(
     if not steps:
         return None
 
-    def cite_step(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
-        wanted = step.members if which is None else [c for c in which if c in step.members]
-        places = [place for case in wanted for place in step.members[case]]
+    def cite_step(step: Step) -> tuple[Evidence, ...]:
+        places = [place for members in step.members.values() for place in members]
         quoted = [place for place in places if traits.messages[place].text.strip()]  # no pictures
         return tuple(_cite_message(traits, place, step) for place in quoted[:MOST_QUOTES])
 
     matters = _choose_matters(traits, whole, weights)
     name = _process_name(steps, matters)
-    process = build_process_model(
-        f"process_{number + 1}", name, steps, frozenset(range(len(whole))), cite_step
-    )
+    process = build_process_model(f"process_{number + 1}", name, steps, cite_step)
     senders = {traits.messages[i].sender for case in cases for i in case}
     return FoundProcess(
         process,
