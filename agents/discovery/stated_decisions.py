@@ -180,12 +180,12 @@ def _bind_steps(group: Sequence[StatedDecision]) -> frozenset[int]:
 def _label_ways(choice: Choice, group: Sequence[StatedDecision]) -> list[WayLabel | None]:
     """For each way, the option that shares most steps with it; for a way without steps, the only
     option that has no step in the choice."""
-    ways = [frozenset(list_leaves(way)) for way in choice.ways]
-    here = frozenset[int]().union(*ways)
+    branches = [frozenset(list_leaves(way)) for way in choice.options]
+    here = frozenset[int]().union(*branches)
     options = [(d.question, option) for d in group for option in d.options]
     absent = {o.condition.casefold(): (q, o) for q, o in options if not o.steps & here}
     chosen: list[tuple[str, StatedOption] | None] = []
-    for way in ways:
+    for way in branches:
         sharing = [entry for entry in options if entry[1].steps & way]
         if sharing:
             chosen.append(max(sharing, key=lambda entry: len(entry[1].steps & way)))

@@ -18,7 +18,7 @@ def find_detail_levels(tree: Tree, verbs: Mapping[int, str]) -> tuple[frozenset[
     levels = []
     for choice in list_choices(tree):
         steps = frozenset(list_leaves(choice))
-        ways = [way for way in choice.ways if way != EMPTY]
-        if len(ways) > 1 and len({verbs[step] for step in steps}) == 1:
+        branches = [way for way in choice.options if way != EMPTY]
+        if len(branches) > 1 and len({verbs[step] for step in steps}) == 1:
             levels.append(steps)
     return tuple(levels)

@@ -44,7 +44,7 @@ LabelWays = Callable[[Choice], Sequence[WayLabel | None]]
 
 def leave_unlabelled(choice: Choice) -> list[WayLabel | None]:
     """No reason for any way."""
-    return [None] * len(choice.ways)
+    return [None] * len(choice.options)
 
 
 class _Exit(NamedTuple):
@@ -108,7 +108,7 @@ class _Drawing:
                     before = self.draw_tree(part, before)
                 return before
             case Choice():
-                return self._draw_ways(tree, tree.ways, self.label_ways(tree), before)
+                return self._draw_ways(tree, tree.options, self.label_ways(tree), before)
             case Parallel():
                 return self._draw_ways(tree, tree.parts, [None] * len(tree.parts), before)
             case Loop():
@@ -130,7 +130,7 @@ class _Drawing:
     def _draw_ways(
         self,
         tree: Choice | Parallel,
-        ways: Sequence[Tree],
+        branches: Sequence[Tree],
         labels: Sequence[WayLabel | None],
         before: _Exit,
     ) -> _Exit:
@@ -139,7 +139,7 @@ class _Drawing:
         split = self.add_gateway("split", tree, "; ".join(filter(None, questions)))
         self.add_flow(before, split.id, split.evidence)
         exits = []
-        for way, label in zip(ways, labels, strict=True):
+        for way, label in zip(branches, labels, strict=True):
             reason = label or WayLabel("", "", ())
             exits.append(self.draw_tree(way, _Exit(split.id, reason.text, reason.evidence)))
         join = self.add_gateway("join", tree)

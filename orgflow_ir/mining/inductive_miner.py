@@ -193,18 +193,18 @@ def _join_sequence(log: Row[Trace], parts: Parts) -> Tree:
 def _mine_option(log: Row[Trace], parts: Parts, others: Parts) -> Tree:
     """Neighbouring parts, which all cases have or the same ones lack; `others` are what these have
     instead."""
-    ways: list[tuple[Tree, frozenset[int]]] = []
+    branches: list[tuple[Tree, frozenset[int]]] = []
     rest = tuple(log)
     for group in (parts, others):
         steps = frozenset[int]().union(*group)
         own = tuple(trace for trace in rest if not steps.isdisjoint(trace.steps))
         if own:
             trees = tuple(mine_tree(_project_traces(own, part)) for part in group)
-            ways.append((join_parts(trees), _collect_cases(own)))
+            branches.append((join_parts(trees), _collect_cases(own)))
             rest = tuple(trace for trace in rest if steps.isdisjoint(trace.steps))
     if rest:
-        ways.append((EMPTY, _collect_cases(rest)))
-    return join_ways(tuple(way for way, _ in ways), tuple(cases for _, cases in ways))
+        branches.append((EMPTY, _collect_cases(rest)))
+    return join_ways(tuple(way for way, _ in branches), tuple(cases for _, cases in branches))
 
 
 def _collect_cases(log: Iterable[Trace]) -> frozenset[int]:

@@ -27,11 +27,11 @@ class Choice:
     """One of several ways; an empty sequence is the way on which nothing happens.
 
     Attributes:
-        ways: the ways.
+        options: the ways.
         cases: the cases that took each way.
     """
 
-    ways: tuple[Tree, ...]
+    options: tuple[Tree, ...]
     cases: tuple[frozenset[int], ...]
 
 
@@ -65,7 +65,7 @@ def list_leaves(tree: Tree) -> Iterator[int]:
             for part in tree.parts:
                 yield from list_leaves(part)
         case Choice():
-            for way in tree.ways:
+            for way in tree.options:
                 yield from list_leaves(way)
         case Loop():
             yield from list_leaves(tree.body)
@@ -81,7 +81,7 @@ def list_choices(tree: Tree) -> Iterator[Choice]:
             return
         case Choice():
             yield tree
-            inner = tree.ways
+            inner = tree.options
         case Sequence() | Parallel():
             inner = tree.parts
         case Loop():
@@ -100,13 +100,13 @@ def join_parts(parts: tuple[Tree, ...]) -> Tree:
     return flat[0] if len(flat) == 1 else Sequence(tuple(flat))
 
 
-def join_ways(ways: tuple[Tree, ...], cases: tuple[frozenset[int], ...]) -> Tree:
+def join_ways(options: tuple[Tree, ...], cases: tuple[frozenset[int], ...]) -> Tree:
     """Ways as one choice: a choice directly in it becomes part of it, and it has one empty way at
     most, the last one. A single way is itself."""
     flat: list[tuple[Tree, frozenset[int]]] = []
-    for way, own in zip(ways, cases, strict=True):
+    for way, own in zip(options, cases, strict=True):
         if isinstance(way, Choice):
-            flat += zip(way.ways, way.cases, strict=True)
+            flat += zip(way.options, way.cases, strict=True)
         else:
             flat.append((way, own))
     empty = [own for way, own in flat if way == EMPTY]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import groupby
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from orgflow_ir.mining.event_rows import Trace
@@ -32,8 +31,8 @@ def replays_steps(tree: Tree, steps: tuple[int, ...]) -> bool:
         case Sequence():
             return _replays_sequence(tree, steps)
         case Choice():
-            ways = [w for w in tree.ways if not steps or steps[0] in set(list_leaves(w))]
-            return any(replays_steps(way, steps) for way in ways)
+            branches = [w for w in tree.options if not steps or steps[0] in set(list_leaves(w))]
+            return any(replays_steps(way, steps) for way in branches)
         case Parallel():
             owned = [frozenset(list_leaves(part)) for part in tree.parts]
             return all(step in frozenset().union(*owned) for step in steps) and all(
@@ -59,13 +58,25 @@ def _replays_sequence(tree: Sequence, steps: tuple[int, ...]) -> bool:
 
 
 def _replays_loop(tree: Loop, steps: tuple[int, ...]) -> bool:
-    """Steps of the body and of the repetition in turn, with the body at both ends."""
-    own = frozenset(list_leaves(tree.body))
-    pieces = [(inside, tuple(piece)) for inside, piece in groupby(steps, own.__contains__)]
-    if not pieces or not pieces[0][0]:
-        pieces.insert(0, (True, ()))
-    if not pieces[-1][0]:
-        pieces.append((True, ()))
-    return all(
-        replays_steps(tree.body if inside else tree.again, piece) for inside, piece in pieces
-    )
+    """The body, then any number of times the repetition and the body; each may do nothing."""
+    # the places up to which the steps are a run that ends with the body
+    todo = list(_find_ends(tree.body, steps, 0))
+    reached = set(todo)
+    while todo:
+        begin = todo.pop()
+        for middle in _find_ends(tree.again, steps, begin):
+            for end in _find_ends(tree.body, steps, middle):
+                if end not in reached:
+                    reached.add(end)
+                    todo.append(end)
+    return len(steps) in reached
+
+
+def _find_ends(tree: Tree, steps: tuple[int, ...], begin: int) -> Iterator[int]:
+    """The places up to which steps from a place on are a run of the tree."""
+    own = frozenset(list_leaves(tree))
+    for end in range(begin, len(steps) + 1):
+        if end > begin and steps[end - 1] not in own:
+            return
+        if replays_steps(tree, steps[begin:end]):
+            yield end

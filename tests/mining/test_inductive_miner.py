@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orgflow_ir.flow.soundness.analysis import analyse
@@ -43,7 +43,7 @@ def _show(tree: Tree) -> str:
         case Leaf():
             return LETTERS[tree.step]
         case Choice():
-            return f"({' | '.join(map(_show, tree.ways))})"
+            return f"({' | '.join(map(_show, tree.options))})"
         case Parallel():
             return f"({' & '.join(map(_show, tree.parts))})"
         case Loop():
@@ -222,6 +222,7 @@ def test_cases_that_agree_on_the_order_are_all_replayed(cases: list[set[str]]) -
 
 
 @given(ROWS)
+@example(["c", "aca", "abba"])
 def test_the_replay_agrees_with_the_token_game(rows: list[str]) -> None:
     log = _traces(*rows)
     tree = mine_tree(log)
@@ -262,7 +263,7 @@ def _runs(tree: Tree) -> list[tuple[int, ...]]:
         case Leaf():
             return [(tree.step,)]
         case Choice():
-            return [run for way in tree.ways for run in _runs(way)]
+            return [run for way in tree.options for run in _runs(way)]
         case Loop():
             bodies, others = _runs(tree.body), _runs(tree.again)
             return [*bodies, *(a + b + c for a in bodies for b in others for c in bodies)]
