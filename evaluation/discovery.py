@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from orgflow.agents.discovery.discover import (
     Discovery,
-    FoundProcess,
     describe_processes,
     discover_processes,
     find_message_phrases,
@@ -25,10 +24,19 @@ from orgflow.agents.discovery.process_structure import build_process_model
 from orgflow.agents.discovery.steps import Step
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.evaluation.charts import Bar, BarChart, Charts, LineChart
+from orgflow.evaluation.structure_scores import (
+    StructureScores,
+    TrueProcesses,
+    format_structures,
+    match_processes,
+    match_task_ids,
+    score_structures,
+)
 from orgflow.evaluation.text_metrics import score_behaviour
 from orgflow.evaluation.text_metrics import score_draft as score_model
 
 from orgflow_ir.model import Model, Task
+from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.message import Message
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Embedder
@@ -56,6 +64,7 @@ class Truth(NamedTuple):
         process: the process of each message that is not noise.
         case: the case of each message that is not noise.
         shows: the ids of the tasks of a message, if the truth contains them.
+        scenarios: the names of the tasks of each scenario, by process.
     """
 
     texts: Mapping[str, str]
@@ -63,6 +72,7 @@ class Truth(NamedTuple):
     process: Mapping[str, str]
     case: Mapping[str, str]
     shows: Mapping[str, frozenset[str]] = MappingProxyType({})
+    scenarios: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType({})
 
 
 def read_truth(text: str) -> Truth:
@@ -83,6 +93,10 @@ def read_truth(text: str) -> Truth:
             texts, tasks, {k: str(m["process"]) for k, m in real.items()},
             {k: str(m["scenario"]) for k, m in real.items()},
             {k: frozenset(map(str, m.get("tasks", ()))) for k, m in real.items()},
+            {
+                key: tuple(tuple(scenario["tasks"]) for scenario in entry["scenarios"])
+                for key, entry in data["processes"].items()
+            },
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TruthError(
@@ -111,9 +125,11 @@ class Scores(NamedTuple):
     gateway_f1: float | None = None
     flow_f1: float | None = None
     behaviour: float | None = None
+    by_evidence: StructureScores | None = None
+    by_name: StructureScores | None = None
 
 
-HIGHER = Scores._fields[2:]
+HIGHER = Scores._fields[2:-2]
 """The figures for which higher is better; `None` without true models."""
 
 AGAINST_MODELS = ("task_f1", "gateway_f1", "flow_f1", "behaviour")
@@ -168,7 +184,22 @@ def score_discovery(
         order,
         _step_messages(discovery, truth, majority),
         *_against_models(discovery, truth, models or {}, embedder),
+        *_compare_structures(discovery, truth, models or {}, embedder),
     )
+
+
+def _compare_structures(
+    discovery: Discovery, truth: Truth, models: Mapping[str, Model], embedder: Embedder
+) -> tuple[StructureScores | None, StructureScores | None]:
+    """The structures of the processes, paired by evidence and by name; `None` without models."""
+    known = {name: model for name, model in models.items() if name in truth.texts}
+    if not known:
+        return None, None
+    shows: dict[str, dict[str, frozenset[str]]] = {}
+    for id_, tasks in truth.shows.items():
+        shows.setdefault(truth.process[id_], {})[id_] = tasks
+    true = TrueProcesses(known, truth.scenarios, shows)
+    return score_structures(discovery, true, truth.process, embedder)
 
 
 def _against_models(
@@ -181,13 +212,7 @@ def _against_models(
     """
     if not models:
         return None, None, None, None
-    nearest: dict[str, tuple[int, FoundProcess]] = {}
-    for process in discovery.processes:
-        (name, number), = Counter(
-            truth.process.get(i, "") for c in process.cases for i in c
-        ).most_common(1)  # fmt: skip
-        if name not in nearest or nearest[name][0] < number:
-            nearest[name] = (number, process)
+    nearest = match_processes(discovery, truth.process)
     rows: list[tuple[float, float, float, float]] = []
     for name, model in sorted(models.items()):
         if name not in truth.texts:
@@ -195,7 +220,7 @@ def _against_models(
         if name not in nearest:
             rows.append((0.0, 0.0, 0.0, 0.0))
             continue
-        drafted = Model(id="found", processes=(nearest[name][1].process,))
+        drafted = Model(id="found", processes=(nearest[name].process,))
         near = score_model(drafted, model, embedder)
         rows.append((near.task, near.gateway, near.flow, score_behaviour(drafted, model, embedder)))
     if not rows:
@@ -403,8 +428,11 @@ def assign_pairs(values: Any) -> list[tuple[int, int]]:
     return sorted((int(taken[c]) - 1, c - 1) for c in range(1, columns + 1) if taken[c])
 
 
-COMPARISONS = ("true clusters", "true names", "null")
+COMPARISONS = ("true clusters", "true steps", "true names", "null")
 """The rows that are ceilings or the null model, and not a discovery."""
+
+WITHOUT_STRUCTURE = ("of nine tenths", "true names", "null")
+"""The rows whose structure is not compared: a part of the messages, or steps without evidence."""
 
 Discover = Callable[[Sequence[Message], Embedder], tuple[Discovery, tuple[int, int], float]]
 """Another method of discovery: its result, tokens in and out, and their cost."""
@@ -441,7 +469,9 @@ def evaluate_corpus(
     """Discovery, its ceilings and the null model on one corpus, and the sweep of thresholds for
     each.
 
-    *True clusters* receives the true cases and processes and describes them; *true names* keeps the
+    *True clusters* receives the true cases and processes and describes them; *true steps* also has
+    the tasks that each message shows as its steps, so that only their structure is discovered: with
+    `models`, which name them; *true names* keeps the
     discovered processes and uses the true tasks, one after the other, as steps; *null* keeps the
     number of processes and gives each of them steps, words and actors drawn from all discovered
     ones. Discovery itself is deterministic; a seed draws nine tenths of the messages, so the range
@@ -492,6 +522,9 @@ def evaluate_corpus(
         )
         asked.append((label, [statistics.median(column) for column in columns]))
     rows.append(Row("true clusters", (scored(clusters),)))
+    if models:
+        steps = _true_steps(clusters, messages, truth, models)
+        rows.append(Row("true steps", (scored(steps),)))
     rows.append(Row("true names", (scored(names),)))
     rows.append(Row("null", tuple(scored(null) for null in nulls)))
     sweeps = [
@@ -522,6 +555,38 @@ def _true_clusters(messages: Sequence[Message], truth: Truth, embedder: Embedder
     )
 
 
+def _true_steps(
+    clusters: Discovery, messages: Sequence[Message], truth: Truth, models: Mapping[str, Model]
+) -> Discovery:
+    """The true cases and processes with the true tasks as steps, in the order of the messages that
+    show them."""
+    dated = sorted(messages, key=lambda m: (m.date is not None and m.date.timestamp(), m.id))
+    place = {message.id: number for number, message in enumerate(dated)}
+    built = []
+    for cluster in clusters.processes:
+        name = truth.process[cluster.cases[0][0]]
+        shown: dict[str, Step] = {}
+        for number, case in enumerate(cluster.cases):
+            for id_ in sorted(case, key=place.__getitem__):
+                for task in sorted(truth.shows.get(id_, ())):
+                    step = shown.setdefault(task, Step(name=task))
+                    step.members.setdefault(number, []).append(place[id_])
+        tasks = match_task_ids(models[name], shown) if name in models else {}
+        for task, step in shown.items():
+            step.name = tasks.get(task, task)
+        if not shown:
+            continue
+        process = build_process_model(
+            cluster.process.id, "", list(shown.values()),
+            lambda step: tuple(
+                Evidence(document=dated[at].id, quote=dated[at].text, agent="truth")
+                for members in step.members.values() for at in members
+            ),
+        )  # fmt: skip
+        built.append(cluster._replace(process=process, steps=tuple(s.name for s in shown.values())))
+    return clusters._replace(processes=tuple(built))
+
+
 def _true_names(discovery: Discovery, truth: Truth) -> Discovery:
     named = []
     for cluster in discovery.processes:
@@ -530,9 +595,7 @@ def _true_names(discovery: Discovery, truth: Truth) -> Discovery:
         ][0]
         tasks = truth.tasks.get(near, cluster.steps)
         row = [Step({0: [0]}, task) for task in tasks]
-        process = build_process_model(
-            cluster.process.id, "", row, frozenset((0,)), lambda step, which: ()
-        )
+        process = build_process_model(cluster.process.id, "", row, lambda step: ())
         named.append(cluster._replace(process=process, name="", matters=(), actors=(), steps=tasks))
     return discovery._replace(processes=tuple(named))
 
@@ -562,7 +625,7 @@ def _make_null_model(discovery: Discovery, seed: int) -> Discovery:
 
 def format_table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> str:
     """The figures as a table: the median of seeds, with the range if there are several; below it
-    the Hungarian F1 at each threshold of `SWEEP`."""
+    the Hungarian F1 at each threshold of `SWEEP`, then the structures of the processes."""
     lines = [f"{'':14}" + "".join(f"{row.label:>20}" for row in rows)]
     for name in ("number", *HIGHER):
         cells = []
@@ -586,7 +649,25 @@ def format_table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float
     lines.append("hungarian by threshold")
     lines.append(f"{'':14}" + "".join(f"{t:>8.2f}" for t in SWEEP))
     lines += [f"{label:14}" + "".join(f"{f:>8.3f}" for f in values) for label, values in sweeps]
+    structures = _choose_structures(rows)
+    lines += ["", *format_structures(structures).splitlines()] if structures else []
     return "\n".join(lines) + "\n"
+
+
+def _choose_structures(
+    rows: Sequence[Row],
+) -> list[tuple[str, StructureScores, StructureScores]]:
+    """The structures of each row with true models; of several runs those of the middle one."""
+    chosen = []
+    for row in rows:
+        pairs = [(s.by_evidence, s.by_name) for s in row.scores if s.by_evidence is not None]
+        if row.label in WITHOUT_STRUCTURE or not pairs:
+            continue
+        pairs.sort(key=lambda pair: pair[0].mean("overall"))
+        by_evidence, by_name = pairs[(len(pairs) - 1) // 2]
+        assert by_name is not None
+        chosen.append((row.label, by_evidence, by_name))
+    return chosen
 
 
 def build_charts(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> Charts:

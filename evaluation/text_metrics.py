@@ -82,10 +82,10 @@ def score_draft(draft: Model, truth: Model, embedder: Embedder | None = None) ->
     matched = match_steps(mine, true, embedder)
     task = compute_f1(len(matched), len(mine), len(true))
     ends = {"start": "start", "end": "end", **matched}
-    flows = [(ends.get(a, f"{a} -"), ends.get(b, f"{b} -")) for a, b in _list_following(draft)]
-    true_flows = set(_list_following(truth))
+    flows = [(ends.get(a, f"{a} -"), ends.get(b, f"{b} -")) for a, b in list_following(draft)]
+    true_flows = set(list_following(truth))
     flow = compute_f1(len(set(flows) & true_flows), len(set(flows)), len(true_flows))
-    drafted_kinds, true_kinds = _count_gateways(draft), _count_gateways(truth)
+    drafted_kinds, true_kinds = count_gateways(draft), count_gateways(truth)
     both = sum((drafted_kinds & true_kinds).values())
     gateway = compute_f1(both, sum(drafted_kinds.values()), sum(true_kinds.values()))
     here, there = list_relations(draft), list_relations(truth)
@@ -136,7 +136,7 @@ def _relation_f1(
     return compute_f1(both, mine, true) if mine + true else None
 
 
-def _count_gateways(model: Model) -> Counter[str]:
+def count_gateways(model: Model) -> Counter[str]:
     return Counter(
         node.gateway_kind
         for scope in model.scopes() for node in scope.nodes if isinstance(node, Gateway)
@@ -292,7 +292,7 @@ def _collect_reachable(graph: ControlFlow, start: str) -> set[str]:
     return relations
 
 
-def _list_following(model: Model) -> Iterable[tuple[str, str]]:
+def list_following(model: Model) -> Iterable[tuple[str, str]]:
     """Pairs of tasks of which the second follows the first with only gateways and events between;
     `start` and `end` stand for the ends of a scope."""
     for scope in model.scopes():

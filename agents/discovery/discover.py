@@ -10,6 +10,7 @@ from types import MappingProxyType
 from orgflow.agents.discovery.automatic import find_automatic_messages, is_exchange
 from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import SMALLEST, find_groups
+from orgflow.agents.discovery.joined_cases import AskJoin, CaseJoin, join_case_parts
 from orgflow.agents.discovery.process_structure import AGENT, build_process_model
 from orgflow.agents.discovery.processes import adopt_groups, find_processes, select_recurring
 from orgflow.agents.discovery.steps import Step, find_steps, phrase_key
@@ -156,6 +157,7 @@ class Stages(NamedTuple):
         processes: the places of the cases of each process.
         phrases: the phrases of messages.
         names: names of processes that a person decided on, by their places.
+        undecided: pairs of cases that may be one, of which nobody knew.
     """
 
     traits: Traits
@@ -163,6 +165,7 @@ class Stages(NamedTuple):
     processes: list[list[int]]
     phrases: list[list[Phrase]]
     names: Mapping[int, str] = MappingProxyType({})
+    undecided: tuple[CaseJoin, ...] = ()
 
     def described(self, embedder: Embedder) -> Discovery:
         """Steps and models of the processes, without a language model."""
@@ -176,10 +179,12 @@ def discover_processes(
     embedder: Embedder,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     weights: Sequence[float] = WEIGHTS,
+    ask_join: AskJoin = lambda join: None,
 ) -> Discovery:
-    """Find the processes in messages; `weights` are those of `find_groups`. Raises the exceptions
-    of the embedder."""
-    stages = group_messages(messages, embedder, progress, weights)
+    """Find the processes in messages; `weights` are those of `find_groups`, and `ask_join` answers
+    whether two cases are one where the program is not sure. Raises the exceptions of the embedder.
+    """
+    stages = group_messages(messages, embedder, progress, weights, ask_join)
     progress(4, STAGES, "steps")
     return stages.described(embedder)
 
@@ -189,9 +194,11 @@ def group_messages(
     embedder: Embedder,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     weights: Sequence[float] = WEIGHTS,
+    ask_join: AskJoin = lambda join: None,
 ) -> Stages:
-    """The cases and processes of messages; `weights` are those of `find_groups`. Raises the
-    exceptions of the embedder."""
+    """The cases and processes of messages; `weights` are those of `find_groups`, and `ask_join`
+    answers whether two cases are one where the program is not sure. Raises the exceptions of the
+    embedder."""
     progress(0, STAGES, "meaning of messages")
     traits = traits_of(messages, embedder)
     progress(1, STAGES, "cases")
@@ -221,7 +228,9 @@ def group_messages(
             processes[process].append(len(cases))
             cases.append(rest[place])
         phrases = [before or new for before, new in zip(phrases, more, strict=True)]
-    processes = sorted(processes, key=lambda process: -len(process))
+    joined = join_case_parts(traits, cases, processes, ask_join)
+    cases = joined.cases
+    processes = sorted(joined.processes, key=lambda process: -len(process))
     kept = sorted(place for process in processes for place in process)
     fresh = {place: number for number, place in enumerate(kept)}
     return Stages(
@@ -229,6 +238,7 @@ def group_messages(
         [cases[place] for place in kept],
         [[fresh[c] for c in p] for p in processes],
         phrases,
+        undecided=joined.undecided,
     )
 
 
@@ -356,17 +366,14 @@ def _describe_process(
     if not steps:
         return None
 
-    def cite_step(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
-        wanted = step.members if which is None else [c for c in which if c in step.members]
-        places = [place for case in wanted for place in step.members[case]]
+    def cite_step(step: Step) -> tuple[Evidence, ...]:
+        places = [place for members in step.members.values() for place in members]
         quoted = [place for place in places if traits.messages[place].text.strip()]  # no pictures
         return tuple(_cite_message(traits, place, step) for place in quoted[:MOST_QUOTES])
 
     matters = _choose_matters(traits, whole, weights)
     name = _process_name(steps, matters)
-    process = build_process_model(
-        f"process_{number + 1}", name, steps, frozenset(range(len(whole))), cite_step
-    )
+    process = build_process_model(f"process_{number + 1}", name, steps, cite_step)
     senders = {traits.messages[i].sender for case in cases for i in case}
     return FoundProcess(
         process,

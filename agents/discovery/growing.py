@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 import numpy as np
 from orgflow.agents.discovery.described import Decision, Saved, SavedStep
 from orgflow.agents.discovery.discover import MOST_QUOTES, FoundProcess
-from orgflow.agents.discovery.process_structure import AGENT, Choice, Condition, build_process_model
+from orgflow.agents.discovery.process_structure import (
+    AGENT,
+    build_process_model,
+    mine_structure,
+    trace_cases,
+)
+from orgflow.agents.discovery.stated_decisions import (
+    StatedDecision,
+    StatedOption,
+    add_stated_runs,
+    label_choices,
+)
 from orgflow.agents.discovery.steps import Step
 from orgflow.agents.discovery.traits import Traits
 from orgflow.agents.language.sentences import split_for_quotes
 
+from orgflow_ir.mining.drawn_tree import leave_unlabelled
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline.agent_services import Embedder
@@ -143,50 +155,37 @@ def _keep_decision(case: int, decision: Decision, own: Sequence[KnownStep]) -> K
 def build_process(known: Known, id: str, traits: Traits) -> FoundProcess:
     """The process as a model.
 
-    It is mined from the cases that were read. A branch that a person stated and no case took is a
-    further run of the case in which it was stated, with the statement as its evidence.
+    It is mined from the events of the cases that were read, and from the runs that stated
+    decisions add to them.
     """
-    runs = {n for step in known.steps for n in step.members}
-    members = {step: dict(step.members) for step in known.steps}
-    following = len(known.cases)
-    for decision in known.decisions:
-        bound = {step for _, steps, _ in decision.options for step in steps}
-        for _, taken, evidence in decision.options:
-            for step in known.steps:
-                cited = tuple(sorted(evidence)) or step.members.get(decision.case, ())
-                if step in taken and cited:
-                    members[step][following] = step.members.get(decision.case, cited)
-                elif step not in bound and decision.case in step.members:
-                    members[step][following] = step.members[decision.case]
-            runs.add(following)
-            following += 1
-    steps = {
-        known_step: Step(
-            {n: list(p) for n, p in sorted(members[known_step].items())}, known_step.name,
-            _usual_actor(known_step),
-        )
-        for known_step in known.steps if members[known_step]
-    }  # fmt: skip
+    steps = [
+        Step({n: list(p) for n, p in sorted(known_step.members.items())}, known_step.name,
+             _usual_actor(known_step))
+        for known_step in known.steps if known_step.members
+    ]  # fmt: skip
+    places = {step: n for n, step in enumerate(s for s in known.steps if s.members)}
 
-    def cite_step(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
-        wanted = sorted(step.members) if which is None else [c for c in which if c in step.members]
-        places = dict.fromkeys(place for case in wanted for place in step.members[case])
+    def cite_step(step: Step) -> tuple[Evidence, ...]:
+        cited = dict.fromkeys(
+            place for case in sorted(step.members) for place in step.members[case]
+        )
         return tuple(
-            _quote_message(traits, place, step.name) for place in list(places)[:MOST_QUOTES]
+            _quote_message(traits, place, step.name) for place in list(cited)[:MOST_QUOTES]
         )
 
-    def choice_conditions(choice: Choice) -> list[Condition | None]:
-        return _find_conditions(choice, known.decisions, steps, traits)
-
+    decisions = [_number_decision(decision, places, traits) for decision in known.decisions]
+    tree = mine_structure(add_stated_runs(trace_cases(steps), decisions))
+    labels = label_choices(tree, decisions)
     process = build_process_model(
-        id, known.name, list(steps.values()), frozenset(runs), cite_step, choice_conditions
+        id, known.name, steps, cite_step, tree,
+        lambda choice: labels.get(choice) or leave_unlabelled(choice),
     )  # fmt: skip
     about = ". ".join(part for part in (known.description, known.trigger, known.goal) if part)
     return FoundProcess(
         process,
         known.name,
-        tuple(step.name for step in steps.values()),
-        tuple(dict.fromkeys(step.actor for step in steps.values() if step.actor)),
+        tuple(step.name for step in steps),
+        tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in known.cases),
         summary=about,
     )
@@ -198,49 +197,23 @@ def _usual_actor(step: KnownStep) -> str:
     return min(actors, key=lambda a: (-actors.count(a), a), default="")
 
 
-def _find_conditions(
-    choice: Choice,
-    decisions: Sequence[KnownDecision],
-    steps: Mapping[KnownStep, Step],
-    traits: Traits,
-) -> list[Condition | None]:
-    """What was said to decide each way of a choice; nothing where a way fits no option, or two ways
-    would have one condition."""
-    conditions: list[Condition | None] = []
-    for way, _ in choice.branches:
-        here: dict[frozenset[Step], Condition] = {}  # several cases state the same decision
-        for decision in decisions:
-            bound = {steps[s] for _, own, _ in decision.options for s in own if s in steps}
-            if not bound & {step for other, _ in choice.branches for step in other}:
-                continue
-            taken = bound & set(way)
-            fitting = [
-                (condition, evidence)
-                for condition, own, evidence in decision.options
-                if {steps[s] for s in own if s in steps} == taken
-            ]
-            if len(fitting) == 1 and frozenset(bound) not in here:
-                condition, evidence = fitting[0]
-                quotes = tuple(_quote_message(traits, place, condition) for place in evidence)
-                here[frozenset(bound)] = Condition(decision.question, condition, quotes)
-        conditions.append(_join_conditions(here.values()))
-    texts = [condition.text.casefold() for condition in conditions if condition is not None]
-    return [
-        condition if condition is not None and texts.count(condition.text.casefold()) == 1 else None
-        for condition in conditions
-    ]
-
-
-def _join_conditions(stated: Iterable[Condition]) -> Condition | None:
-    """One condition of several, each text once; `None` without any."""
-    unique = {condition.text.casefold(): condition for condition in stated}.values()
-    if not unique:
-        return None
-    return Condition(
-        "; ".join(dict.fromkeys(c.question for c in unique if c.question)),
-        " and ".join(c.text for c in unique),
-        tuple(dict.fromkeys(e for c in unique for e in c.evidence)),
-    )
+def _number_decision(
+    decision: KnownDecision, places: Mapping[KnownStep, int], traits: Traits
+) -> StatedDecision:
+    """A decision with the numbers of its steps; an option whose steps only its own evidence shows
+    was stated only."""
+    options = []
+    for condition, steps, evidence in decision.options:
+        shown = {place for step in steps for place in step.members.get(decision.case, ())}
+        options.append(
+            StatedOption(
+                condition,
+                frozenset(places[step] for step in steps if step in places),
+                shown <= set(evidence),
+                tuple(_quote_message(traits, place, condition) for place in evidence),
+            )
+        )
+    return StatedDecision(decision.case, decision.question, tuple(options))
 
 
 _WORD = re.compile(r"[^\W_]{3,}")

@@ -21,7 +21,7 @@ from orgflow.agents.discovery.discover import (
 )
 from orgflow.agents.discovery.evidence import MEASURES, Group, Pairs
 from orgflow.agents.discovery.linkage import link_groups
-from orgflow.agents.discovery.process_structure import Choice, split_into_parts
+from orgflow.agents.discovery.process_structure import build_process_model, trace_cases
 from orgflow.agents.discovery.steps import Step, _join_equal_steps, unify_labels
 from orgflow.agents.discovery.traits import mask_names, name_parts, traits_of
 from orgflow.agents.language.phrases import find_phrases
@@ -37,7 +37,7 @@ from orgflow_ir.diagnostics.message_rules import (
     SimplerDiscovery,
 )
 from orgflow_ir.filling.evidence_check import check_evidence
-from orgflow_ir.model import Model
+from orgflow_ir.model import Event, Gateway, Model, Task
 from orgflow_ir.model.message import Attachment, Message, Person, bare_subject
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -154,14 +154,21 @@ def test_a_description_in_another_language_is_no_english_sentence(found: Discove
 
 
 def test_a_branch_is_only_where_cases_differ() -> None:
-    a, b, c, d = (Step({0: [0], 1: [0]}), Step({0: [0]}), Step({1: [0]}), Step({0: [0], 1: [0]}))
-    first, choice, last = split_into_parts([a, b, c, d], frozenset((0, 1)))
-    assert (first, last) == (a, d)
-    assert isinstance(choice, Choice)
-    assert {(way, cases) for way, cases in choice.branches} == {
-        ((b,), frozenset((0,))), ((c,), frozenset((1,))),
-    }  # fmt: skip
-    assert split_into_parts([a, d], frozenset((0, 1))) == [a, d]
+    a, b, c, d = (
+        Step({0: [0], 1: [5]}, "a"), Step({0: [1, 2]}, "b"), Step({1: [6]}, "c"),
+        Step({0: [3], 1: [7]}, "d"),
+    )  # fmt: skip
+    steps = [d, c, b, a]  # their order is that of their messages
+    assert [trace.steps for trace in trace_cases(steps)] == [(3, 2, 0), (3, 1, 0)]
+    process = build_process_model("p", "", steps, lambda step: ())
+    assert [n.name for n in process.nodes if isinstance(n, Task)] == ["a", "b", "c", "d"]
+    ways = [
+        [f.target for f in process.flows if f.source == n.id]
+        for n in process.nodes if isinstance(n, Gateway)
+    ]  # fmt: skip
+    assert sorted(map(len, ways)) == [1, 2]
+    row = build_process_model("p", "", [a, d], lambda step: ())
+    assert [type(n) for n in row.nodes] == [Event, Task, Task, Event]
 
 
 def test_the_same_whatever_the_order_of_messages(found: Discovery) -> None:

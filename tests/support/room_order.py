@@ -15,7 +15,7 @@ CORE = (
         "orgflow_ir.model",
     ),
     ("orgflow_ir.diagnostics", "orgflow_ir.pipeline", "orgflow_ir.targets"),
-    ("orgflow_ir.flow", "orgflow_ir.flow.control_flow", "orgflow_ir.layout"),
+    ("orgflow_ir.flow", "orgflow_ir.flow.control_flow", "orgflow_ir.layout", "orgflow_ir.mining"),
     ("orgflow_ir.flow.nets", "orgflow_ir.flow.concurrency"),
     ("orgflow_ir.program.feel", "orgflow_ir.program"),
     ("orgflow_ir.languages.feel", "orgflow_ir.languages"),
