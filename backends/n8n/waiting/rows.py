@@ -18,7 +18,7 @@ TABLE_NAME: Final = "orgflow_open_work"
 name (WAITING.md, section 2)."""
 
 Kind = Literal[
-    "scope", "start", "task", "timer", "receiver", "gateway", "branch", "message",
+    "scope", "start", "task", "timer", "receiver", "gateway", "branch", "message", "snapshot",
 ]  # fmt: skip
 """The kind of open work or state of a row."""
 
@@ -36,6 +36,7 @@ KINDS: Final[Mapping[Kind, str]] = {
     "gateway": "an event-based gateway, whose first event decides",
     "branch": "a branch that has arrived at a join",
     "message": "a received message that is not assigned to a receiver",
+    "snapshot": "the variables of an instance up to a moment, in place of those of single steps",
 }
 
 STATES: Final[Mapping[State, str]] = {
@@ -151,8 +152,15 @@ NEVER: Final = "9999-12-31T00:00:00.000Z"
 MOST_CHANGES: Final = 1_000
 """Most rows whose variables are combined; n8n reads more of them in several steps."""
 
+FOLD_AT: Final = 500
+"""Number of changes of variables from which on they are folded into a snapshot."""
+
+FOLD_LEAST: Final = 250
+"""Least number of changes that a snapshot replaces."""
+
 LEASE_MINUTES: Final = 10
-"""How long steps may run before another execution takes over; doubles with each take-over."""
+"""How long steps may run before another execution takes over, unless an option says otherwise;
+doubles with each take-over."""
 
 MOST_ATTEMPTS: Final = 5
 """Take-overs after which a row becomes `failed`."""

@@ -18,6 +18,7 @@ from orgflow.backends.n8n.waiting.rows import (
     TRANSITIONS,
 )
 from orgflow.backends.n8n.waiting.support_set import (
+    GENERATION,
     PARTS,
     SupportOptions,
     build_support_set,
@@ -32,7 +33,7 @@ SET = build_support_set(
     server_references("T", {part: f"id of {part}" for part in PARTS}, {"id": "c", "name": "n"})
 )
 COUNTS = {
-    "report": 3, "admit": 11, "claim": 19, "join": 12, "end_scope": 15, "match": 20,
+    "report": 3, "admit": 11, "fold": 10, "claim": 21, "join": 14, "end_scope": 15, "match": 20,
     "complete": 22, "start": 13, "message": 13, "sweep": 37,
 }  # fmt: skip
 """Nodes of each workflow, its note included."""
@@ -98,7 +99,7 @@ def test_keys_are_random_and_addresses_protected() -> None:
     for node in webhooks:
         assert node["parameters"]["authentication"] == "headerAuth"
         assert node["credentials"] == {"httpHeaderAuth": {"id": "c", "name": "n"}}
-    assert sum(len(nodes_of(workflow, "crypto")) for workflow in SET.values()) == 3
+    assert sum(len(nodes_of(workflow, "crypto")) for workflow in SET.values()) == 4
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -137,7 +138,8 @@ def test_versions_are_in_the_notes() -> None:
     digest = set_digest()
     assert re.fullmatch("[0-9a-f]{12}", digest)
     for part, workflow in SET.items():
-        assert read_version(workflow) == (part, digest)
+        version = read_version(workflow)
+        assert version == (part, digest, GENERATION, SupportOptions())
         (note,) = nodes_of(workflow, "stickyNote")
         shown = [
             line
