@@ -392,7 +392,9 @@ class Schedule:
             delivered = kept[0]["state"] == "done"
             if took > 1 or (took and not delivered) or (delivered and not had):
                 raise ScheduleError(f"{identity} is {kept[0]['state']}, received {took} times")
-            if delivered and not took and not any(self.ended_by_event(row) for row in had):
+            folded = any(row["kind"] == "snapshot" for row in had)
+            ended = any(self.ended_by_event(row) for row in had)
+            if delivered and not took and not folded and not ended:
                 raise ScheduleError(f"{identity} was delivered to a cancelled receiver")
 
 

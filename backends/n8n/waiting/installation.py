@@ -7,7 +7,7 @@ it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from orgflow.backends.n8n.format.document import Workflow, node_uuid
@@ -41,7 +41,8 @@ CREDENTIAL_NAME: Final = "orgflow: callers of messages"
 CREDENTIAL_HEADER: Final = "X-Orgflow-Key"
 """The header with its secret."""
 
-_MOST_PASSES: Final = 6
+_MOST_PASSES: Final = 8
+_PAUSE_SECONDS: Final = 0.25
 _MEANT: Final = frozenset(
     {"type", "typeVersion", "parameters", "credentials", "disabled", "onError", "executeOnce",
      "alwaysOutputData"}
@@ -55,11 +56,16 @@ class InstallationError(Exception):
     """The server cannot hold the support set; the text is the reason."""
 
 
+class _TwiceError(InstallationError):
+    """The server has two workflows of one part."""
+
+
 class InstallationClient(Protocol):
     """The methods of a client that an installation needs, as
     `server.client.data_tables.TableClient` has them."""
 
     version: N8nVersion
+    sleep: Callable[[float], None]
 
     def listed(self) -> Iterator[Json]: ...
     def body_of(self, workflow: Mapping[str, Any]) -> Json: ...
@@ -191,9 +197,15 @@ def install_support_set(
         )
     changes: list[str] = []
     created: set[str] = set()
-    for _ in range(_MOST_PASSES):
+    for number in range(_MOST_PASSES):
         before = len(changes)
-        installed = _install_once(client, secret, options, changes, created)
+        try:
+            installed = _install_once(client, secret, options, changes, created)
+        except _TwiceError:
+            if number + 1 == _MOST_PASSES:
+                raise
+            client.sleep(_PAUSE_SECONDS)  # another installation may be about to remove it
+            continue
         if installed is not None and len(changes) == before:
             return installed._replace(changes=tuple(changes))
     raise InstallationError("another deployment changes the support set at the same time")
@@ -210,14 +222,16 @@ def _install_once(
     the next pass, when it is known that nobody else created them, too: `None` then."""
     state = read_support_state(client.listed())
     for copy in state.copies:
-        if str(copy["id"]) not in created:
-            name, first = copy.get("name"), state.parts[_part_of(copy)]["id"]
-            raise InstallationError(
-                f"the server has the workflow `{name}` twice ({first} and {copy['id']}): delete "
-                "the one that no process calls"
-            )
-        client.delete(str(copy["id"]))
-        changes.append(f"removed the workflow `{copy.get('name')}`, which was created twice")
+        if str(copy["id"]) in created:
+            client.delete(str(copy["id"]))
+            changes.append(f"removed the workflow `{copy.get('name')}`, which was created twice")
+    others = [copy for copy in state.copies if str(copy["id"]) not in created]
+    if others:
+        first = state.parts[_part_of(others[0])]["id"]
+        raise _TwiceError(
+            f"the server has the workflow `{others[0].get('name')}` twice ({first} and "
+            f"{others[0]['id']}): delete the one that no process calls"
+        )
     table, similar = _install_table(client, changes)
     credential = _install_credential(client, state.parts, secret, changes)
     chosen = options or state.options or DEFAULT_OPTIONS
