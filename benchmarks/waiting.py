@@ -34,10 +34,14 @@ from orgflow.backends.n8n.server.client.data_tables import TableClient  # noqa: 
 from orgflow.backends.n8n.server.install import server_status  # noqa: E402
 from orgflow.backends.n8n.server.process import N8nServer, Owner  # noqa: E402
 from orgflow.backends.n8n.waiting.installation import install_support_set  # noqa: E402
+from orgflow.backends.n8n.waiting.support_set import SupportOptions  # noqa: E402
 from waiting_trials import OutsideServer, TrialRunner, run_trial  # noqa: E402
 
 BOOT = ROOT.parent / "shared" / "tools" / "n8n" / "boot_queue.sh"
 SIZES = (2, 3, 5)
+OPTIONS = SupportOptions(lease_minutes=2)
+"""A segment that a kill interrupts is taken over after its lease: 10 minutes would be most of the
+time of the trials."""
 
 Kill = Callable[[random.Random], None]
 
@@ -110,7 +114,7 @@ def main() -> int:
     counts: Counter[str] = Counter()
     outside = OutsideServer()
     with servers as (url, key, kill), TableClient(url, key, seconds=120) as client:
-        installed = install_support_set(client, "benchmark")
+        installed = install_support_set(client, "benchmark", OPTIONS)
         runner = TrialRunner(client, installed, outside)
         killed = set(rnd.sample(range(args.trials), min(args.kills, args.trials)))
         for number in range(args.trials):

@@ -1,8 +1,9 @@
 """Fold: the variables that many steps of one instance changed become one row, a snapshot.
 
-Only changes that are older than a lease are folded: no commit is so slow that a change of an earlier
-moment would still appear. The snapshot has the moment of the latest of them, so changes that were
-not folded stay in their order. An interruption anywhere leaves values that are equal, once or twice.
+Only changes that are older than a lease are folded: no commit is so slow that a change of an
+earlier moment would still appear. The snapshot has the moment of the latest of them, so changes
+that were not folded stay in their order. An interruption anywhere leaves values that are equal,
+once or twice.
 """
 
 from __future__ import annotations
@@ -91,4 +92,3 @@ def build_fold(refers: References, name: str, note: str, lease_minutes: int) -> 
         after=["Each change"],
     )
     return builder.build_workflow(name)
-

@@ -218,8 +218,8 @@ def _install_once(
     changes: list[str],
     created: set[str],
 ) -> Installation | None:
-    """One pass over the table, the credential and the workflows. New workflows are published only by
-    the next pass, when it is known that nobody else created them, too: `None` then."""
+    """One pass over the table, the credential and the workflows; `None` after one that created
+    workflows: the next one publishes them, when it is known that nobody else created them, too."""
     state = read_support_state(client.listed())
     for copy in state.copies:
         if str(copy["id"]) in created:
@@ -240,7 +240,9 @@ def _install_once(
     workflows = state.ids_of_parts
     missing = [part for part in PARTS if part not in workflows]
     for part in missing:
-        _place_missing(client, part, state, workflows, (table, credential, chosen), changes, created)
+        _place_missing(
+            client, part, state, workflows, (table, credential, chosen), changes, created
+        )
     if missing:
         return None
     refers = server_references(table, workflows, credential)
@@ -358,11 +360,9 @@ def _install_credential(
     credential that was deleted is created again."""
     listed = client.credentials()
     existing = {str(credential["id"]) for credential in listed}
-    for row in present.values():
-        for node in row.get("nodes") or ():
-            used = (node.get("credentials") or {}).get(_CREDENTIAL_TYPE)
-            if used and used.get("id") and (not existing or str(used["id"]) in existing):
-                return {"id": str(used["id"]), "name": str(used.get("name") or CREDENTIAL_NAME)}
+    used = credential_of(present.values())
+    if used is not None and (not existing or used["id"] in existing):
+        return used
     named = sorted(
         str(credential["id"])
         for credential in listed
@@ -374,6 +374,16 @@ def _install_credential(
     created = client.create_credential(CREDENTIAL_NAME, _CREDENTIAL_TYPE, data)
     changes.append(f"created the credential `{CREDENTIAL_NAME}`")
     return {"id": created, "name": CREDENTIAL_NAME}
+
+
+def credential_of(workflows: Iterable[Json]) -> Mapping[str, str] | None:
+    """Id and name of the credential that workflows of the set use."""
+    for row in workflows:
+        for node in row.get("nodes") or ():
+            used = (node.get("credentials") or {}).get(_CREDENTIAL_TYPE)
+            if used and used.get("id"):
+                return {"id": str(used["id"]), "name": str(used.get("name") or CREDENTIAL_NAME)}
+    return None
 
 
 def _describe_difference(row: Json, wanted: Workflow, part: str, digest: str) -> str:
@@ -399,7 +409,9 @@ def _content_of(workflow: Mapping[str, Any]) -> Json:
     """What a workflow does: nodes without their places, and wires."""
     nodes = {
         str(node["name"]): {
-            name: value for name, value in node.items() if name in _MEANT and value not in (None, {})
+            name: value
+            for name, value in node.items()
+            if name in _MEANT and value not in (None, {})
         }
         for node in workflow["nodes"]
         if not str(node.get("type")).endswith(".stickyNote")

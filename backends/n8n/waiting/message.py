@@ -17,9 +17,9 @@ from orgflow.backends.n8n.waiting.workflow_builder import (
 
 ABOUT = (
     "Send `POST /webhook/orgflow-message` with `name`, and optionally `key` (correlation), `data` "
-    "(an object of variables), `id` and `ttl` (seconds, at least {least}). The answer comes once the "
-    "message is stored; it is kept until a process expects it, or its time to live ends. A repeated "
-    "**id** is stored once."
+    "(an object of variables), `id` and `ttl` (seconds, at least {least}). The answer comes once "
+    "the message is stored; it is kept until a process expects it, or its time to live ends. A "
+    "repeated **id** is stored once."
 )
 
 _FAULT = (

@@ -64,8 +64,8 @@ class InvariantError(AssertionError):
 
 
 class TooManyChangesError(Exception):
-    """An execution that fails because the changes of variables cannot be read at once; its row stays
-    as it is, and the sweep tries again."""
+    """An execution that fails because the changes of variables cannot be read at once; its row
+    stays as it is, and the sweep tries again."""
 
 
 class Token(NamedTuple):

@@ -60,13 +60,15 @@ class Transition(NamedTuple):
 
     Attributes:
         before, after: the states.
-        operation: the workflow of the support set that makes it.
+        operation: the workflow of the support set that makes it, or the command.
     """
 
     before: State
     after: State
     operation: str
 
+
+_LIVE: Final[tuple[State, ...]] = ("staged", "open", "running", "failed")
 
 TRANSITIONS: Final = (
     Transition("staged", "open", "complete"),
@@ -96,8 +98,10 @@ TRANSITIONS: Final = (
     Transition("ending", "done", "end_scope"),
     Transition("done", "open", "sweep"),
     Transition("failed", "cancelled", "claim"),
+    *(Transition(state, "cancelled", "cancel") for state in _LIVE),
+    Transition("failed", "running", "heal"),
 )
-"""All allowed changes of state. From `done` to `open`: a message whose receiver turned out to be
+"""All allowed changes of state; `cancel` and `heal` are commands. From `done` to `open`: a message whose receiver turned out to be
 closed is kept for another one."""
 
 

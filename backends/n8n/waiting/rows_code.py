@@ -21,8 +21,8 @@ def lease_code(minutes: int) -> str:
 
 
 def message_key_code(name: str, key: str) -> str:
-    """JavaScript for the message key of a name and a correlation key, both JavaScript. The first bar
-    without a backslash before it ends the name, so no two pairs have one message key."""
+    """JavaScript for the message key of a name and a correlation key, both JavaScript. The first
+    bar without a backslash before it ends the name, so no two pairs have one message key."""
     escaped = r"replace(/[\\|]/g,'\\$&')"
     return f"(String({name}).{escaped}+'|'+String({key}??''))"
 

@@ -54,6 +54,14 @@ class SupportOptions(NamedTuple):
 
 DEFAULT_OPTIONS: Final = SupportOptions()
 
+SUPPORT_RANGES: Final[Mapping[str, tuple[int, int]]] = {
+    "retention_days": (0, 3650),
+    "message_days": (1, 3650),
+    "sweep_seconds": (5, 3600),
+    "lease_minutes": (1, 1440),
+}
+"""The least and the greatest value of each option."""
+
 
 class SupportPart(NamedTuple):
     """A workflow of the set: its name for people, what its note says, and what it calls."""

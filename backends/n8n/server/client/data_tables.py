@@ -98,6 +98,12 @@ class TableClient(WorkflowClient):
             if error.status != 404:
                 raise
 
+    def execution_status(self, execution_id: str) -> str:
+        """The status of an execution, without its data. Raises `RefusedError` (404 if it is
+        gone)."""
+        path = f"/api/v1/executions/{quote(execution_id)}"
+        return str(self._call_api(self._api, "GET", path).get("status"))
+
     def unarchive(self, workflow_id: str) -> None:
         """Take a workflow out of the archive. Raises `ServerError`."""
         path = f"/api/v1/workflows/{quote(workflow_id)}/unarchive"

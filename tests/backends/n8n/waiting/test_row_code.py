@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from orgflow.backends.n8n.engine.node import find_node
 from orgflow.backends.n8n.waiting import complete, fold, message, start
-from orgflow.backends.n8n.waiting.rows_code import message_key_code
 from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES
+from orgflow.backends.n8n.waiting.rows_code import message_key_code
 
 Json = dict[str, Any]
 
@@ -52,7 +52,13 @@ def test_rows_have_all_columns() -> None:
         assert set(row) == set(COLUMN_NAMES)
     changes = [
         {"id": 1, "instance": "i", "workflow": "w", "changed_at": "b", "variables": '{"x":2}'},
-        {"id": 2, "instance": "i", "workflow": "w", "changed_at": "a", "variables": '{"x":1,"y":1}'},
+        {
+            "id": 2,
+            "instance": "i",
+            "workflow": "w",
+            "changed_at": "a",
+            "variables": '{"x":1,"y":1}',
+        },
     ]
     snapshot = compute(fold._row_code(), {"random": "r"}, items=changes)
     assert set(snapshot) == set(COLUMN_NAMES)
@@ -84,10 +90,11 @@ def moment(text: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("given", "seconds"), [(None, 7 * 86_400), (0, 20), ("0", 20), (5, 20), (60, 60), ("3600", 3600)]
+    ("given", "seconds"),
+    [(None, 7 * 86_400), (0, 20), ("0", 20), (5, 20), (60, 60), ("3600", 3600)],
 )
 def test_the_time_to_live_is_that_of_the_sender(given: Any, seconds: int) -> None:
-    """A match that a crash interrupted is completed after 20 seconds, so no message lives shorter."""
+    """A match that a crash interrupts is completed after 20 seconds: no message lives shorter."""
     row = message_row(ttl=given)
     assert abs(moment(row["due"]) - moment(row["changed_at"]) - seconds) < 2
 
