@@ -142,15 +142,12 @@ class N8nOpenWork(OpenWork):
             elif _is_lost(row, elements):
                 yield WorkProblem(*about, "the deployed process does not have this element", "")
             if row["state"] == "failed":
-                action = ""
-                if retry and support.change_row(row, _retried_values()):
-                    action = "is tried again"
+                again = retry and support.change_row(row, _retried_values())
+                action = "is tried again" if again else ""
                 yield WorkProblem(*about, "failed as often as the limit allows", action)
-            elif row["state"] == "running" and self._is_dead(row):
-                # The row of an execution that ended just now has changed.
-                if support.change_row(row, {"check_at": _now_text()}):
-                    problem = f"its execution {row['execution']} is dead"
-                    yield WorkProblem(*about, problem, "its steps are repeated")
+            elif row["state"] == "running" and self._is_released(support, row):
+                problem = f"its execution {row['execution']} is dead"
+                yield WorkProblem(*about, problem, "its steps are repeated")
 
     def _check_set(self, support: SupportServer) -> Iterator[WorkProblem]:
         """What is wrong with the support set itself."""
@@ -168,6 +165,11 @@ class N8nOpenWork(OpenWork):
             problem = f"{overdue} rows are due since {late}: the sweep does not run, or is too slow"
             yield WorkProblem("", "", "", problem, "")
 
+    def _is_released(self, support: SupportServer, row: Mapping[str, Any]) -> bool:
+        """Whether the execution of a row is dead and the next sweep takes its steps over. The row
+        of an execution that ended just now has changed."""
+        return self._is_dead(row) and support.change_row(row, {"check_at": _now_text()})
+
     def _is_dead(self, row: Mapping[str, Any]) -> bool:
         """Whether the execution of a row has ended. That of a message or a sweep is none."""
         execution = str(row["execution"])
@@ -181,8 +183,8 @@ class N8nOpenWork(OpenWork):
             return True
 
     def cancel(self, instance: str) -> OpenInstance | None:
-        """See `OpenWork`. First the row of the instance, then what is inside, until nothing is left:
-        a step that ends meanwhile fails at its commit."""
+        """See `OpenWork`. First the row of the instance, then what is inside, until nothing is
+        left: a step that ends meanwhile fails at its commit."""
         support = self._look()
         if support is None:
             return None

@@ -101,8 +101,8 @@ TRANSITIONS: Final = (
     *(Transition(state, "cancelled", "cancel") for state in _LIVE),
     Transition("failed", "running", "heal"),
 )
-"""All allowed changes of state; `cancel` and `heal` are commands. From `done` to `open`: a message whose receiver turned out to be
-closed is kept for another one."""
+"""All allowed changes of state; `cancel` and `heal` are commands. From `done` to `open`: a message
+whose receiver turned out to be closed is kept for another one."""
 
 
 class RowColumn(NamedTuple):

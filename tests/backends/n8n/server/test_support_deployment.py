@@ -79,7 +79,8 @@ def test_the_set_comes_with_the_first_process_that_needs_it(
         for node in deployed(server)["nodes"]
         if node["type"].endswith(".executeWorkflow")
     }
-    assert called and not called & SUPPORT_IDS.keys()
+    assert called
+    assert not called & SUPPORT_IDS.keys()
     assert all(server.workflows[id]["active"] for id in called)
     secret = server.credentials[0]["data"]["value"]
     assert len(secret) > 30
