@@ -24,6 +24,7 @@ from orgflow.backends.n8n.waiting import (
     join,
     match,
     message,
+    page,
     report,
     start,
     sweep,
@@ -82,6 +83,7 @@ PARTS: Final[Mapping[str, SupportPart]] = {
     "complete": SupportPart("complete steps", complete.ABOUT, ("join", "end_scope", "match")),
     "start": SupportPart("start instance", start.ABOUT, ("admit",)),
     "message": SupportPart("receive message", message.ABOUT, ("admit", "match")),
+    "page": SupportPart("show task", page.ABOUT),
     "sweep": SupportPart("sweep", sweep.ABOUT, ("admit", "match", "join", "end_scope", "report")),
 }
 """The workflows of the set; each calls only itself and workflows before it, since n8n publishes a
@@ -223,6 +225,7 @@ def _build_part(part: str, refers: References, options: SupportOptions, digest: 
 
 
 _PLAIN_PARTS: Final[Mapping[str, Callable[[References, str, str], Workflow]]] = {
+    "page": page.build_page,
     "report": report.build_report,
     "admit": admit.build_admit,
     "end_scope": end_scope.build_end_scope,
