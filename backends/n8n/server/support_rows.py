@@ -12,8 +12,8 @@ from orgflow.backends.n8n.server.client.data_tables import TableClient
 from orgflow.backends.n8n.waiting.installation import (
     SupportState,
     read_support_state,
-    used_tables,
 )
+from orgflow.backends.n8n.waiting.rows import TABLE_NAME
 
 from orgflow_ir.model.records import NamedTuple
 
@@ -62,10 +62,13 @@ _GUARDS: Final = ("key", "state", "execution", "element")
 def find_support_server(client: TableClient, rows: Iterable[Json]) -> SupportServer | None:
     """The support set among the workflows of a server; `None` if it has none, or no table."""
     state = read_support_state(rows)
-    tables = {table for row in state.parts.values() for table in used_tables(row)}
-    if not tables:
+    if not state.parts:
         return None
-    return SupportServer(client, min(tables), state)
+    # A set that was imported by hand names the table; one that was deployed has its id.
+    for table in client.data_tables(TABLE_NAME):
+        if table["name"] == TABLE_NAME:
+            return SupportServer(client, str(table["id"]), state)
+    return None
 
 
 def next_element(row: Mapping[str, Any]) -> str:

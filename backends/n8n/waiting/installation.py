@@ -393,7 +393,7 @@ def _describe_difference(row: Json, wanted: Workflow, part: str, digest: str) ->
         return "upgraded"
     if sorted(_calls_of(row)) != sorted(_calls_of(wanted)):
         return "connected"
-    if used_tables(row) != used_tables(wanted):
+    if _used_tables(row) != _used_tables(wanted):
         return "connected"
     settings = row.get("settings") or {}
     lost = any(settings.get(name) != value for name, value in wanted["settings"].items())
@@ -430,7 +430,7 @@ def _merged_settings(row: Json, wanted: Workflow) -> dict[str, Any]:
     return {**(row.get("settings") or {}), **wanted["settings"]}
 
 
-def used_tables(workflow: Mapping[str, Any]) -> set[str]:
+def _used_tables(workflow: Mapping[str, Any]) -> set[str]:
     """Ids of the tables that the nodes of a workflow use."""
     suffix = f".{data_table.NODE.name}"
     return {

@@ -91,7 +91,7 @@ workflow only after those that it calls."""
 
 GENERATION: Final = 2
 """The number of this version of the set. A deployment leaves a set with a higher number as it is.
-Increase it with every change of the set: a test compares it with the digest."""
+Increase it in every release that changes the set."""
 
 MARK: Final = "orgflow-support 1 "
 """Beginning of the hidden line in the note of each workflow."""
