@@ -52,7 +52,7 @@ _COMMANDS: dict[str, str] = {
     "serve": f"Deploy models to {DEFAULT_TARGET} on this machine at every save.",
     "watch": "Show a model and its workflow on a page that follows every save.",
     "undeploy": "Remove deployed workflows.",
-    "tasks": "List the open tasks of people on a server.",
+    "tasks": "List the open user tasks on a server.",
     "instances": "Show where each open process instance stands.",
     "heal": "Let interrupted work go on; report work that does not.",
     "cancel": "End a process instance.",

@@ -6,9 +6,8 @@ random order, a quarter of them twice, and kills (`kill -9`) of the server, or o
 mode, at random moments of some trials. The join has to fire exactly once, and nothing that was
 accepted may be lost. It prints counts and every failure; exit code 1 if there is one.
 
-Queue mode needs PostgreSQL and Redis, and a script that boots n8n with them: `--boot FILE` with
-the commands `fresh`, `kill NAME`, `up NAME` and `stop`, as `tools/n8n/boot_queue.sh` of the shared
-data.
+Queue mode needs PostgreSQL and Redis, and a script that boots n8n with them: `--boot FILE`, with
+the commands `fresh`, `kill NAME`, `up NAME` and `stop`, as `tests/support/boot_queue.sh`.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from orgflow.backends.n8n.waiting.installation import install_support_set  # noq
 from orgflow.backends.n8n.waiting.support_set import SupportOptions  # noqa: E402
 from waiting_trials import OutsideServer, TrialRunner, run_trial  # noqa: E402
 
-BOOT = ROOT.parent / "shared" / "tools" / "n8n" / "boot_queue.sh"
+BOOT = ROOT / "tests" / "support" / "boot_queue.sh"
 SIZES = (2, 3, 5)
 OPTIONS = SupportOptions(lease_minutes=2)
 """A segment that a kill interrupts is taken over after its lease: 10 minutes would be most of the

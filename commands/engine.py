@@ -87,7 +87,7 @@ def install_engine(
 @click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
 @target_option
 def export_shared(folder: Path, target: str) -> None:
-    """Write into FOLDER what the processes of a server share, for an import by hand: the support
+    """Write into FOLDER what the processes of a server share, for a manual import: the support
     set of processes that wait in several places. `deploy` installs it by itself.
     """
     files = find_engines(target).shared_workflows()

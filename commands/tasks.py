@@ -1,4 +1,4 @@
-"""`orgflowc tasks`: the open tasks of people on a server."""
+"""`orgflowc tasks`: the open user tasks on a server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TasksOptions(OpenWorkOptions):
     assignee: str | None
 
 
-@click.command("tasks", short_help="List the open tasks of people on a server.")
+@click.command("tasks", short_help="List the open user tasks on a server.")
 @click.option("--assignee", metavar="WHO", help="Only tasks of this person.")
 @open_work_options
 @parsed_into(TasksOptions)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.server import local_server as local_n8n
     from orgflow.backends.n8n.server.executions import remote_engine
     from orgflow.backends.n8n.waiting import manual_import
-else:  # one of two kinds of engine, and files for an import by hand
+else:  # one of two kinds of engine, and files for a manual import
     manual_import = LazyModule("orgflow.backends.n8n.waiting.manual_import")
     remote_engine = LazyModule("orgflow.backends.n8n.server.executions.remote_engine")
     local_n8n = LazyModule("orgflow.backends.n8n.server.local_server")

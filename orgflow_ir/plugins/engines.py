@@ -273,7 +273,7 @@ class EngineProvider(ABC):
         """
 
     def shared_workflows(self) -> Mapping[str, str]:
-        """Texts by file names: what the processes of a server share, for an import by hand. Nothing
+        """Texts by file names: the parts that the processes of a server share, for a manual import. Nothing
         by default."""
         return {}
 

@@ -1,4 +1,4 @@
-"""The contract for open work on a server: tasks of people, and process instances that wait."""
+"""The contract for open work on a server: user tasks, and process instances that wait."""
 
 from __future__ import annotations
 

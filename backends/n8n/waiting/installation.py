@@ -47,7 +47,7 @@ _MEANT: Final = frozenset(
     {"type", "typeVersion", "parameters", "credentials", "disabled", "onError", "executeOnce",
      "alwaysOutputData"}
 )  # fmt: skip
-"""What a node does, of its fields."""
+"""The fields of a node that decide its behaviour."""
 
 _CREDENTIAL_TYPE: Final = WEBHOOK.credential(protected_address(""))
 

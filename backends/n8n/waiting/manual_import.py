@@ -1,4 +1,4 @@
-"""The support set as files for an import by hand, for servers that a deployment cannot reach.
+"""The support set as files for a manual import, for servers that a deployment cannot reach.
 
 n8n's command line keeps the ids of imported workflows, by which processes call the set. The table
 is found by its name.

@@ -148,7 +148,7 @@ def set_digest(options: SupportOptions = DEFAULT_OPTIONS) -> str:
 
 
 class SupportVersion(NamedTuple):
-    """What the note of a workflow of the set says of it.
+    """The statements of the note of a workflow of the set.
 
     Attributes:
         part: its name in the set.

@@ -1,4 +1,4 @@
-"""What a deployment does to the open rows of a process: which go on, and which have no counterpart.
+"""The open rows of a process at a deployment: which go on, and which have no counterpart.
 
 A row whose element the new canvas does not have would be claimed and then end in nothing. So a
 deployment needs a counterpart for each of these (`--migrate`), and moves the rows by conditional
@@ -69,7 +69,7 @@ def compare_rows(
     rows: Iterable[Json],
     migrations: Mapping[str, str],
 ) -> OpenRows | None:
-    """What becomes of the open rows of a workflow when another content replaces it; `None` if there
+    """The fate of the open rows of a workflow when another content replaces it; `None` if there
     are none. `migrations` are new elements by old ones."""
     rows = tuple(rows)
     if not rows:
@@ -121,7 +121,7 @@ def read_open_rows(
     wanted: Mapping[str, Any],
     migrations: Mapping[str, str],
 ) -> OpenRows | None:
-    """What becomes of the open rows of a workflow. Raises `ServerError`."""
+    """The fate of the open rows of a workflow. Raises `ServerError`."""
     if server is None or not (needs_support_set([wanted]) or _calls_set(server, existing)):
         return None
     rows = server.live_rows("workflow", str(existing["id"]))

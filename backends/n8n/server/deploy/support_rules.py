@@ -108,32 +108,10 @@ class LostSupportCall(Rule):
     target = "n8n"
 
 
-class FailedWork(Rule):
-    """
-    What it finds
-        Steps of a process instance that failed as often as the limit allows, or whose execution is
-        dead.
-    Why it is wrong
-        The instance does not go on by itself after steps that failed too often. Steps of a dead
-        execution are repeated.
-    Example
-        The server of a service task was down for a day.
-    Instead
-        Remove the cause, then `orgflowc heal --retry`; or end the instance with `orgflowc cancel`.
-    """
-
-    code = "OF629"
-    name = "failed-work"
-    severity = Severity.WARNING
-    category = Category.DEPLOY
-    target = "n8n"
-
-
 SUPPORT_RULES: tuple[type[Rule], ...] = (
     ChangedSupportSet,
     NoSupportSet,
     OpenInstances,
     LostOpenWork,
     LostSupportCall,
-    FailedWork,
 )

@@ -50,7 +50,7 @@ class LostCaller(NamedTuple):
     id: str
 
 
-@dataclass
+@dataclass(eq=False)
 class SupportStep:
     """The support set of one deployment.
 
@@ -91,7 +91,7 @@ class SupportStep:
         return before._replace(**self.options)
 
     def describe(self, steps: Iterable[Step]) -> str:
-        """What an installation would do, as a line for `--dry-run`; empty if nothing."""
+        """The effect of an installation, as a line for `--dry-run`; empty if nothing."""
         if not needs_support_set([s.wanted.workflow for s in steps if not s.problems]):
             return ""
         if self.server is None or set(PARTS) - set(self.server.state.parts):
@@ -124,7 +124,8 @@ class SupportStep:
             self._error = error
 
     def failure_of(self, steps: Sequence[Step]) -> tuple[Wanted, ServerError] | None:
-        """The first workflow of a group that needs a set which is not there, and why."""
+        """The first workflow of a group that needs the set although its installation failed, and
+        why it failed."""
         if self._error is None:
             return None
         for step in steps:
