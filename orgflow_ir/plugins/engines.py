@@ -273,8 +273,8 @@ class EngineProvider(ABC):
         """
 
     def shared_workflows(self) -> Mapping[str, str]:
-        """Texts by file names: the parts that the processes of a server share, for a manual import. Nothing
-        by default."""
+        """Texts by file names: the parts that the processes of a server share, for a manual
+        import. Nothing by default."""
         return {}
 
     def local_server(self) -> LocalServer | None:

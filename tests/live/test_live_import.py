@@ -1,4 +1,4 @@
-"""The support set imported by hand, in the steps of "Manual import" in docs/open-work.md: files of `engine export`,
+"""The support set imported manually, in the steps of docs/open-work.md: files of `engine export`,
 n8n's command line, one run of the workflow that creates the table, a credential, and publishing."""
 
 from __future__ import annotations
