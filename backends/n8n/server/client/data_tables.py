@@ -72,6 +72,11 @@ class TableClient(WorkflowClient):
         pages = self._list_pages(f"{path}&filter={wanted}", "rows")
         return tuple(itertools.islice(pages, most))
 
+    def insert_rows(self, table_id: str, rows: Sequence[Mapping[str, str]]) -> None:
+        """Insert rows, in one transaction. Never retried automatically. Raises `ServerError`."""
+        body = {"data": [dict(row) for row in rows], "returnType": "count"}
+        self._call_api(self._api, "POST", f"/api/v1/data-tables/{quote(table_id)}/rows", body)
+
     def update_rows(
         self, table_id: str, tests: RowTests, values: Mapping[str, str]
     ) -> tuple[Json, ...]:
