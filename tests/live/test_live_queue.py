@@ -18,7 +18,7 @@ from waiting_trials import OutsideServer, TrialRunner, run_trial
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-import waiting  # noqa: E402
+import waiting
 
 
 @pytest.fixture(scope="module")

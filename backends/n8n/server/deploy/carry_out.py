@@ -164,7 +164,10 @@ class DeployRun:
             self.support.check_step(step, self.client.version)
             if step.existing is not None and not step.problems:
                 step.open_rows = read_open_rows(
-                    self.support.server, step.existing, step.wanted.workflow, self.migrations
+                    self.support.server_of(step),
+                    step.existing,
+                    step.wanted.workflow,
+                    self.migrations,
                 )
                 if step.open_rows is not None and step.open_rows.lost:
                     step.problems = (*step.problems, Problem("open-rows", str(step.existing["id"])))

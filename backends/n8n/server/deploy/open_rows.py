@@ -7,14 +7,12 @@ updates after it has replaced the canvas.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from orgflow.backends.n8n.server.canvas_elements import elements_of
 from orgflow.backends.n8n.server.support_rows import SupportServer, next_element, open_instances
-from orgflow.backends.n8n.waiting.installation import needs_support_set
 
 from orgflow_ir.model.records import NamedTuple
 
@@ -122,16 +120,10 @@ def read_open_rows(
     migrations: Mapping[str, str],
 ) -> OpenRows | None:
     """The fate of the open rows of a workflow. Raises `ServerError`."""
-    if server is None or not (needs_support_set([wanted]) or _calls_set(server, existing)):
+    if server is None:
         return None
     rows = server.live_rows("workflow", str(existing["id"]))
     return compare_rows(existing, wanted, rows, migrations)
-
-
-def _calls_set(server: SupportServer, workflow: Mapping[str, Any]) -> bool:
-    ids = set(server.state.ids.values())
-    text = json.dumps(workflow.get("nodes"))
-    return any(f'"{id}"' in text for id in ids)
 
 
 def move_rows(server: SupportServer, plan: OpenRows) -> int:

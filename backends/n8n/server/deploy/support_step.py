@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from orgflow.backends.n8n.format.versions import N8nVersion
@@ -56,26 +57,41 @@ class SupportStep:
 
     Attributes:
         options: options by name that the user gives; the others stay.
-        server: the installed set, before and after the installation.
         installed: the result of the installation; `None` before it and where it is not needed.
     """
 
     options: dict[str, int] | None = None
-    server: SupportServer | None = None
     installed: Installation | None = None
     _error: ServerError | None = None
 
     def look(self, client: TableClient, rows: Sequence[Json]) -> None:
         """Read the installed set among the workflows of a server."""
-        self._rows = rows
-        self.server = find_support_server(client, rows)
+        self._client, self._rows = client, rows
+        self.state = read_support_state(rows)
+
+    @cached_property
+    def server(self) -> SupportServer | None:
+        """The table of the set. Only processes that use it need a key that may read it. Raises
+        `ServerError`."""
+        if self.installed is not None:
+            return SupportServer(self._client, self.installed.table, self.state)
+        return find_support_server(self._client, self._rows)
+
+    def server_of(self, step: Step) -> SupportServer | None:
+        """The table, if the existing or the wanted workflow of a step uses it. Raises
+        `ServerError`."""
+        if step.existing is None:
+            return None
+        calls = {id for id, _ in called_workflows({"nodes": step.existing.get("nodes") or ()})}
+        uses = bool(calls & set(self.state.ids.values()))
+        return self.server if uses or needs_support_set([step.wanted.workflow]) else None
 
     @property
     def ids(self) -> dict[str, str]:
         """Ids on the server by the ids that compiled processes call."""
         if self.installed is not None:
             return {part_id(part): id for part, id in self.installed.workflows.items()}
-        return self.server.state.ids if self.server is not None else {}
+        return self.state.ids
 
     def check_step(self, step: Step, version: N8nVersion) -> None:
         """A problem where the server cannot run what the workflow calls."""
@@ -86,17 +102,15 @@ class SupportStep:
         """The options of the installation; `None` keeps those of the server."""
         if not self.options:
             return None
-        state = self.server.state if self.server is not None else None
-        before = state.options if state is not None and state.options else DEFAULT_OPTIONS
-        return before._replace(**self.options)
+        return (self.state.options or DEFAULT_OPTIONS)._replace(**self.options)
 
     def describe(self, steps: Iterable[Step]) -> str:
         """The effect of an installation, as a line for `--dry-run`; empty if nothing."""
         if not needs_support_set([s.wanted.workflow for s in steps if not s.problems]):
             return ""
-        if self.server is None or set(PARTS) - set(self.server.state.parts):
+        state = self.state
+        if set(PARTS) - set(state.parts):
             return "create     the support set of processes that wait in several places\n"
-        state = self.server.state
         if state.newer:
             return f"leave      the support set, which is newer (generation {state.newer})\n"
         chosen = self.chosen_options() or state.options or DEFAULT_OPTIONS
@@ -116,8 +130,8 @@ class SupportStep:
             self.installed = install_support_set(
                 client, make_secret(_SECRET_BYTES), self.chosen_options()
             )
-            rows = tuple(client.listed())
-            self.server = SupportServer(client, self.installed.table, read_support_state(rows))
+            self.state = read_support_state(client.listed())
+            self.__dict__.pop("server", None)
         except InstallationError as error:
             self._error = NoSupportSetError(str(error))
         except ServerError as error:

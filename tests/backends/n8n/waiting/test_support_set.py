@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from orgflow.backends.n8n.waiting.support_set import (
     server_references,
     set_digest,
 )
+from orgflow.cli import run
 
 IMPORTED = build_support_set(import_references())
 SET = build_support_set(
@@ -173,3 +175,16 @@ def test_import_by_hand_needs_no_server() -> None:
 def test_no_expression_ends_early() -> None:
     for value in re.findall(r'"=\{\{ (.*?) \}\}"', json.dumps(SET)):
         assert "}}" not in value
+
+
+def test_files_of_a_manual_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "set"
+    assert run(["engine", "export", str(folder)]) == 0
+    written = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(written) == written == sorted(folder.iterdir())
+    table, *parts = (json.loads(path.read_text("utf-8")) for path in written)
+    assert parts == [*IMPORTED.values()]
+    (create,) = nodes_of(table, "dataTable")
+    columns = create["parameters"]["columns"]["column"]
+    assert [column["name"] for column in columns] == list(COLUMN_NAMES)
+    assert run(["engine", "export", str(folder), "--target", "svg"]) == 2
