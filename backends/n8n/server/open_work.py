@@ -47,6 +47,8 @@ _ENDED: Final = frozenset({"crashed", "error", "canceled", "success"})
 _OVERDUE_SECONDS: Final = 180
 """How late the sweep may be before it counts as not running."""
 _CANCEL_PASSES: Final = 20
+_LARGE_TABLE: Final = 150 * 2**20
+"""Bytes of the table from which on a person should know."""
 
 
 class N8nOpenWorkReader(OpenWorkReader):
@@ -159,6 +161,13 @@ class N8nOpenWork(OpenWork):
                 yield WorkProblem("", "", "", problem, "")
             elif not row.get("active"):
                 yield WorkProblem("", "", "", f"the workflow `{title}` is not published", "")
+        size = self._server.client.data_table_size(support.table)
+        if size > _LARGE_TABLE:
+            problem = (
+                f"the table has {size // 2**20} MB; n8n refuses to write when all tables have "
+                "N8N_DATA_TABLES_MAX_SIZE_BYTES (by default 200 MB): shorten the retention"
+            )
+            yield WorkProblem("", "", "", problem, "")
         late = _moment_text(datetime.timedelta(seconds=-_OVERDUE_SECONDS))
         overdue = support.overdue_rows(late)
         if overdue:

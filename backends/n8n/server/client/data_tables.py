@@ -47,6 +47,13 @@ class TableClient(WorkflowClient):
         table = self._call_api(self._api, "GET", f"/api/v1/data-tables/{quote(table_id)}")
         return tuple(str(column["name"]) for column in table.get("columns") or ())
 
+    def data_table_size(self, table_id: str) -> int:
+        """Bytes of a table, as n8n measures them now and then; 0 if unknown. Raises
+        `ServerError`."""
+        table = self._call_api(self._api, "GET", f"/api/v1/data-tables/{quote(table_id)}")
+        size = table.get("sizeBytes")
+        return size if isinstance(size, int) else 0
+
     def add_data_table_column(self, table_id: str, name: str) -> None:
         """Add a column of texts; it is empty in existing rows. Raises `ServerError`."""
         path = f"/api/v1/data-tables/{quote(table_id)}/columns"

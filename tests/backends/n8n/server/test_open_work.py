@@ -141,11 +141,14 @@ def test_heal_names_a_set_that_does_not_run(server: TableStandIn, capsys: Captur
     (claim,) = server.named("orgflow: claim open work")
     del server.workflows[claim["id"]]
     rows_of(server)[2]["check_at"] = SINCE
+    (table,) = server.tables.values()
+    table["sizeBytes"] = 180 * 2**20
     assert run(["heal", "--json"]) == 1
     problems = [row["problem"] for row in json.loads(capsys.readouterr().out)["problems"]]
     assert problems[0] == "the workflow `orgflow: claim open work` is missing"
     assert problems[1] == "the workflow `orgflow: sweep` is not published"
-    assert "the sweep does not run" in problems[2]
+    assert problems[2].startswith("the table has 180 MB")
+    assert "the sweep does not run" in problems[3]
 
 
 @pytest.mark.parametrize("name", ["first", "order 7"])
