@@ -10,6 +10,7 @@ import contextlib
 import datetime
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import parse_qs, quote, urlsplit
 
 from orgflow.backends.n8n.server.canvas_elements import elements_of
 from orgflow.backends.n8n.server.client.errors import RefusedError
@@ -95,7 +96,7 @@ class N8nOpenWork(OpenWork):
                 str(row["element"]),
                 str(row["title"] or row["element"]),
                 str(row["assignee"] or ""),
-                _absolute_link(str(row["link"] or ""), self._server.client.url),
+                _task_link(row, self._server.client.url),
                 str(row["changed_at"]),
                 str(row["due"] or ""),
             )
@@ -224,8 +225,15 @@ def _cases_of(rows: tuple[Json, ...]) -> dict[str, str]:
     return {str(r["instance"]): str(r["business_key"]) for r in rows if r["business_key"]}
 
 
-def _absolute_link(link: str, url: str) -> str:
-    return f"{url}{link}" if link.startswith("/") else link
+def _task_link(row: Mapping[str, Any], url: str) -> str:
+    """The address of the page of a task, with its key."""
+    link = str(row["link"] or "")
+    if not link:
+        return ""
+    whole = f"{url}{link}" if link.startswith("/") else link
+    if "key" in parse_qs(urlsplit(whole).query):
+        return whole
+    return f"{whole}{'&' if '?' in whole else '?'}key={quote(str(row['key']), safe='')}"
 
 
 def _place_of(row: Mapping[str, Any], elements: Mapping[str, str]) -> OpenPlace:

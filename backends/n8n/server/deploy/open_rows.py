@@ -153,6 +153,10 @@ def _moved_values(row: Mapping[str, Any], move: RowMove) -> dict[str, str]:
         if row[column] == move.before != move.after:
             values[column] = move.after
     link = str(row["link"] or "")
-    if move.paths is not None and f"/{move.paths[0]}?" in link:
-        values["link"] = link.replace(f"/{move.paths[0]}?", f"/{move.paths[1]}?", 1)
+    if move.paths is not None:
+        before, after = move.paths
+        place, question, query = link.partition("?")
+        if place.endswith(f"/{before}"):
+            place = place.removesuffix(before) + after
+            values["link"] = f"{place}{question}{query}"
     return values

@@ -44,7 +44,7 @@ def server(
         {**root, "key": "first", "instance": "first", "business_key": "order 7"},
         {**root, "key": "second", "instance": "second"},
         {**task, "instance": "first", "element": "Task 1", "assignee": "ann", "due": SOON,
-         "link": "/form/approve-task-1?key=k1"},
+         "key": "k1", "link": "/form/approve-task-1"},
         {**task, "instance": "first", "element": "Task 2", "state": "running", "execution": "77",
          "title": ""},
         {**task, "instance": "second", "element": "Task 2", "scope": "second/"},

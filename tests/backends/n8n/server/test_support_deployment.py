@@ -148,6 +148,28 @@ def test_n8n_1_is_refused_with_the_reason(
 def test_elements_of_a_canvas() -> None:
     forms = {"Task 1": "approve-task-1", "Task 2": "approve-task-2"}
     assert elements_of(process()) == {"Start": "", "All answered": "", **forms}
+    # All claims may lead to one switch: then the rows that the canvas writes name the forms.
+    rows = [
+        "{kind:'task',element:'A',title:\"x\",link:'/form/a' }",
+        "{kind:'task',element:'B',link:'/form/b?x' }",
+    ]
+    code = f"={{{{ [{','.join(rows)}] }}}}"
+    form = {"type": "n8n-nodes-base.formTrigger", "parameters": {"path": "a"}}
+    shared = {
+        "nodes": [
+            {"name": "A", **form}, {"name": "B", **form, "parameters": {"path": "b"}},
+            {"name": "Where", "type": "n8n-nodes-base.switch", "parameters": {"rules": {"values": [
+                {"leftValue": f"={{{{ x.token.event==='{name}' }}}}"} for name in "AB"
+            ]}}},
+            {"name": "Ask", "type": "n8n-nodes-base.executeWorkflow",
+             "parameters": {"workflowInputs": {"value": {"rows": code}}}},
+        ],
+        "connections": {
+            **{name: {"main": [[{"node": "Where"}]]} for name in "AB"},
+            "Where": {"main": [[{"node": "Do A"}], [{"node": "Do B"}]]},
+        },
+    }  # fmt: skip
+    assert elements_of(shared) == {"A": "a", "B": "b"}
     rule = {"conditions": {"conditions": [
         {"leftValue": "={{ $json.token.event }}", "rightValue": "A"},
         {"leftValue": "={{ $json.token.element=='B' }}", "rightValue": ""},
