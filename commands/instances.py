@@ -60,4 +60,4 @@ def place_text(place: OpenPlace) -> str:
     """One place of an instance in words."""
     due = f" until {shown_moment(place.due)}" if place.due else ""
     lost = ", which the deployed process lacks" if place.lost else ""
-    return f"{place.kind} {place.element} {place.state}{due}{lost}"
+    return f"{place.kind} `{place.name}` {place.state}{due}{lost}"

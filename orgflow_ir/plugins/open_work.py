@@ -46,6 +46,7 @@ class OpenPlace(NamedTuple):
     Attributes:
         kind: what is there: `task`, `timer`, `message`, `join`, `sub-process`, or `steps`.
         element: the element of the model.
+        name: its name for people; the element itself if the server does not have one.
         state: `waits`, `works`, or `failed`.
         since: the last change, in ISO 8601.
         due: when it goes on by itself, in ISO 8601; empty for never.
@@ -54,6 +55,7 @@ class OpenPlace(NamedTuple):
 
     kind: str
     element: str
+    name: str
     state: str
     since: str
     due: str = ""

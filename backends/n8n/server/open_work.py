@@ -241,6 +241,7 @@ def _place_of(row: Mapping[str, Any], elements: Mapping[str, str]) -> OpenPlace:
     return OpenPlace(
         _KINDS[row["kind"]],
         next_element(row),
+        str(row["title"] or next_element(row)),
         _STATES[row["state"]],
         str(row["changed_at"]),
         due,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.merge.file_merge import report_merge
@@ -18,6 +19,9 @@ from orgflow.backends.n8n.waiting.installation import needs_support_set
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
+
+_MOST_ALIKE = 3
+"""Most changes of one kind that are named one by one."""
 
 _SHORT = 10
 """Number of shown digits of a commit."""
@@ -116,6 +120,17 @@ def _report_open_rows(step: Step, plan: OpenRows, ctx: PassContext) -> None:
             )
 
 
+def _shorten_changes(changes: Sequence[str]) -> str:
+    """Changes of the support set; many of one kind are counted."""
+    kinds = Counter(change.partition(" the workflow ")[0] for change in changes)
+    texts = (
+        f"{kind} {kinds[kind]} workflows" if kinds[kind] > _MOST_ALIKE else change
+        for change in changes
+        for kind in (change.partition(" the workflow ")[0],)
+    )
+    return "; ".join(dict.fromkeys(texts))
+
+
 def report_support(step: SupportStep, deployed: Iterable[str], ctx: PassContext) -> None:
     """Emit what was done to the support set, and which workflows it leaves without a callee."""
     if step.installed is None:
@@ -123,7 +138,7 @@ def report_support(step: SupportStep, deployed: Iterable[str], ctx: PassContext)
     if step.installed.changes:
         ctx.emit(
             support_rules.ChangedSupportSet,
-            f"the support set of processes that wait: {'; '.join(step.installed.changes)}",
+            f"the support set of processes that wait: {_shorten_changes(step.installed.changes)}",
         )
     for lost in step.lost_callers(deployed):
         ctx.emit(

@@ -87,8 +87,8 @@ def test_instances(server: TableStandIn, capsys: Captured) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 4
     assert lines[1].startswith("first     order 7  approve")
-    assert lines[1].endswith("task Task 1 waits until 9999-01-01 00:00")
-    assert lines[2].strip().endswith("task Task 2 works")
+    assert lines[1].endswith("task `Approve the invoice` waits until 9999-01-01 00:00")
+    assert lines[2].strip().endswith("task `Task 2` works")
     assert run(["instances", "--process", "approve", "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)["instances"]
     assert [place["element"] for place in first["places"]] == ["Task 1", "Task 2"]
@@ -100,7 +100,7 @@ def test_instances(server: TableStandIn, capsys: Captured) -> None:
 def test_an_element_that_the_process_lacks_is_shown(server: TableStandIn, capsys: Captured) -> None:
     rows_of(server)[2]["element"] = "Task 9"
     assert run(["instances"]) == 0
-    assert "task Task 9 waits until" in capsys.readouterr().out
+    assert "which the deployed process lacks" in capsys.readouterr().out
     assert run(["heal"]) == 1
     assert "does not have this element" in capsys.readouterr().out
 
@@ -158,7 +158,7 @@ def test_cancel_ends_an_instance_and_says_what_was_open(
     assert run(["cancel", name]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0] == "cancelled  first  approve"
-    assert "task Task 1 waits" in out
+    assert "task `Approve the invoice` waits" in out
     states = [(row["state"], row["live"]) for row in rows_of(server)]
     assert states == [
         ("cancelled", "0"), ("open", "1"), ("cancelled", "0"), ("cancelled", "0"), ("open", "1"),
