@@ -27,7 +27,7 @@ from orgflow_ir.plugins.open_work import OpenWork, OpenWorkReader
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_LONGEST_CELL = 48
+_LONGEST_CELL = 90
 
 
 class OpenWorkOptions(Options):
