@@ -16,6 +16,7 @@ from orgflow.backends.n8n.server.support_rows import SupportServer, find_support
 from orgflow.backends.n8n.waiting.installation import (
     Installation,
     InstallationError,
+    SupportState,
     install_support_set,
     needs_support_set,
     read_support_state,
@@ -34,6 +35,9 @@ from orgflow_ir.model.records import NamedTuple, dataclass
 Json = dict[str, Any]
 
 _SECRET_BYTES = 32
+
+NO_SET = SupportState({}, {})
+"""A server without any workflow of the set."""
 
 
 class NoSupportSetError(ServerError):
@@ -58,10 +62,12 @@ class SupportStep:
     Attributes:
         options: options by name that the user gives; the others stay.
         installed: the result of the installation; `None` before it and where it is not needed.
+        state: the workflows of the set on the server.
     """
 
     options: dict[str, int] | None = None
     installed: Installation | None = None
+    state: SupportState = NO_SET
     _error: ServerError | None = None
 
     def look(self, client: TableClient, rows: Sequence[Json]) -> None:
