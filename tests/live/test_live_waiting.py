@@ -35,6 +35,7 @@ def runner(server: N8nServer, client: Client) -> Iterator[TrialRunner]:
         made.close()
         for workflow_id in reversed(list(installed.workflows.values())):
             connected.delete(workflow_id)
+        connected.delete_data_table(installed.table)
     outside.close()
 
 

@@ -135,8 +135,8 @@ class N8nOpenWork(OpenWork):
         if support is None:
             return
         yield from self._check_set(support)
-        rows = support.live_rows()
-        for row in rows:
+        # The sweep decides about staged rows, such as those of a repeated start.
+        for row in (row for row in support.live_rows() if row["state"] != "staged"):
             element = next_element(row)
             about = (str(row["instance"]), self._process_of(row), element)
             elements = elements_of(self._workflows.get(str(row["workflow"]), {}))
