@@ -1,8 +1,7 @@
 """What a workflow does, on n8n's own engine: inputs that reach its branches, and outcomes.
 
 An outcome is what steps of the model get and pass on, what forms ask, what requests and messages
-contain, how long waits last, what starts a run, and how the run ends; titles of pages and messages
-of stops are no part of it. It knows nothing of the compiler but the line of a node's notes that
+contain, how long waits last, what starts a run, and how the run ends. It knows nothing of the compiler but the line of a node's notes that
 names its element. Parameters are read by n8n's own code, with its defaults.
 """
 
@@ -13,7 +12,7 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +26,9 @@ from orgflow.backends.n8n.engine.node import find_node
 Json = dict[str, Any]
 
 TRIED_INPUTS, KEPT_INPUTS = 30, 8
+FEW_INPUTS = 2
+"""Inputs that are played again at a time to see whether a difference stays."""
+
 LIMITS = {"nodes": 400, "ms": 30_000}
 
 OUTSIDE = ("httpRequest", "emailSend", "slack", "microsoftTeams", "gmail")
@@ -34,13 +36,15 @@ ASKING = ("wait", "form")
 CALLED = ("executeWorkflowTrigger", "errorTrigger")
 PRESENTATION = frozenset(
     (
-        "formTitle", "formDescription", "appendAttribution", "errorMessage", "buttonLabel",
-        "outputKey", "renameOutput", "renameFallbackOutput", "respondWithOptions", "notice",
-        "formSubmittedText", "customCss", "width", "height", "color", "content", "path",
-        "webhookSuffix",
+        "outputKey", "renameOutput", "renameFallbackOutput", "notice", "width", "height", "color",
+        "content",
     )
 )  # fmt: skip
-"""Parameters that change no run: words for people, and addresses, which depend on the server."""
+"""Parameters that nobody outside of n8n's editor can see: names of outputs, and looks of notes.
+Words and addresses count, since those who fill in a form or call a workflow notice them."""
+
+CREDENTIALS = ("/authentication", "/nodeCredentialType", "/genericAuthType")
+"""Parameters of requests about the credential; see `lost_parts`."""
 
 _FIELDS = re.compile(r"/(workflowInputs|columns)/value/")
 """The path of a mapping of fields, whose keys are names of the model's variables."""
@@ -56,6 +60,9 @@ _NUMBERS = re.compile(r"(?<![\w.\"])-?\d{1,7}(?:\.\d{1,3})?(?![\w\"])")
 _CHOICE = re.compile(r"[Ss]ets (\w+): (.+?)\.?$", re.MULTILINE)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)")
 _ADDRESS = re.compile(r'("webhookUrl": )"[^"]*"')
+_INSTANCE = re.compile(r"(?<=-)[0-9a-f]{16}(?=-)")
+"""The part of the key of a request that is another one in each run."""
+
 _STEP = re.compile(r'\["([^"]+)", "\w+", (\[[\d, ]*\])')
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _NEAR = 500 * 86400
@@ -129,6 +136,11 @@ class EditTools:
             (answer,) = self.ask(command="parameters", nodes=[asked])
             self._read[key] = node["parameters"] if answer is None else answer
         return self._read[key]
+
+    def versions_of(self, node: Json) -> list[float]:
+        """The versions of the type of a node that n8n has."""
+        versions: list[float] = self.ask(command="versions", type=node["type"])
+        return versions
 
     def rewritten(self, code: str, kind: str, pick: int, *, expression: bool) -> Any:
         """Code with one rewriting that keeps its meaning; `None` if it has no place for it."""
@@ -256,11 +268,34 @@ def visible_leaves(node: Json, tools: EditTools) -> dict[str, Any]:
         if seconds and isinstance(parameters.get(amount), int | float):
             parameters[amount] *= seconds
             del parameters[unit]
+    of_server = CREDENTIALS if kind_of(node) in OUTSIDE else ()
     return {
         path: leaf
         for path, leaf in leaves_of(parameters)
-        if leaf not in (None, "") and not is_presented(path)
+        if leaf not in (None, "") and not is_presented(path) and path not in of_server
     }
+
+
+def lost_parts(before: Mapping[str, Json], now: Mapping[str, Json]) -> list[str]:
+    """The credentials of requests, and the report of failures, that workflows had and no longer
+    have. They may get some: which secrets a server asks for, and who is told of failures there, is
+    in no model."""
+    lost = []
+    for id, workflow in before.items():
+        reports = workflow.get("settings", {}).get("errorWorkflow")
+        if reports and now[id].get("settings", {}).get("errorWorkflow") != reports:
+            lost.append(f"{id} reports to {reports}")
+        nodes = {node["id"]: node for node in now[id]["nodes"]}
+        for node in workflow["nodes"]:
+            same = nodes.get(node["id"])
+            if same is not None and kind_of(node) in OUTSIDE and asks_credential(node):
+                lost += [] if asks_credential(same) else [f"{node['name']} has no credential"]
+    return lost
+
+
+def asks_credential(node: Json) -> bool:
+    """Whether a request is sent with a credential."""
+    return bool(node["parameters"].get("authentication", "none") != "none")
 
 
 def with_probes(workflow: Json, tools: EditTools) -> Json:
@@ -356,19 +391,43 @@ def start_item(start: Json, given: Json) -> Json:
 
 
 def outcome_of(run: EngineRun, main: str, workflows: Mapping[str, Json], begun: datetime) -> str:
-    """What a run did, as text: what comes out of the steps of the model, in order."""
+    """What a run did, as text: its status and error, and what comes out of the steps of the model,
+    in order. Nobody reads the items at an end."""
     tags: dict[tuple[str | None, str], tuple[str, str]] = {}
+    ends = set()
     for id, workflow in workflows.items():
         for node in workflow["nodes"]:
             tags[id, node["name"]] = tag_of(node)
             tags[id, f"Probe: {node['name']}"] = (tag_of(node)[0], "")
-    lines: list[Any] = [run.status]
+            if kind_of(node) == "noOp" and not leads_on(node, workflow):
+                ends.add((id, node["name"]))
+    lines: list[Any] = [[run.status, run.error or ""]]
     for done in run.order:
-        element, role = tags.get((done.workflow or main, done.node), ("", ""))
+        place = (done.workflow or main, done.node)
+        element, role = tags.get(place, ("", ""))
         if element and not role:
-            lines.append([element, done.status, done.outputs, done.items])
+            is_probe = done.node.startswith("Probe: ")
+            acts = is_probe or does_something(*place, workflows)
+            read = ([], []) if place in ends else (done.outputs, done.items)
+            lines.append([element, done.status, *read, acts])
     text = _ADDRESS.sub(r'\1""', json.dumps(lines, sort_keys=True))
+    instances: dict[str, str] = {}
+    text = _INSTANCE.sub(
+        lambda match: instances.setdefault(match[0], f"instance {len(instances)}"), text
+    )
     return _TIME.sub(lambda match: relative_time(match[0], begun), text)
+
+
+def does_something(id: str, name: str, workflows: Mapping[str, Json]) -> bool:
+    """Whether a node does something with its item: a placeholder does nothing."""
+    nodes = workflows[id]["nodes"] if id in workflows else ()
+    return any(n["name"] == name and kind_of(n) not in ("noOp", "set") for n in nodes)
+
+
+def leads_on(node: Json, workflow: Json) -> bool:
+    """Whether a wire leaves a node."""
+    outputs = workflow["connections"].get(node["name"], {}).get("main", [])
+    return any(output for output in outputs)
 
 
 def relative_time(text: str, begun: datetime) -> str:
@@ -386,14 +445,40 @@ def standing_parts(workflows: Mapping[str, Json], tools: EditTools) -> str:
     parts = []
     for id, workflow in workflows.items():
         settings = workflow.get("settings", {})
-        kept = [settings.get("executionTimeout"), bool(settings.get("errorWorkflow"))]
+        starts = {kind_of(node) for node in starts_of(workflow)}
+        zone = settings.get("timezone") if "scheduleTrigger" in starts else None
+        kept = [
+            settings.get("executionTimeout", -1),
+            "executeWorkflowTrigger" in starts and settings.get("callerPolicy") == "none",
+            None if zone == "DEFAULT" else zone,
+        ]
         triggers = [
-            [kind_of(node), tag_of(node)[0], visible_leaves(node, tools), node.get("credentials")]
+            [kind_of(node), tag_of(node)[0], visible_leaves(node, tools)]
             for node in starts_of(workflow)
             if kind_of(node) != "executeWorkflowTrigger"
         ]
         parts.append([id, kept, sorted(triggers, key=json.dumps)])
     return json.dumps(parts, sort_keys=True)
+
+
+def with_known_notes(subject: Subject, workflows: Mapping[str, Json]) -> dict[str, Json]:
+    """Edited workflows with the notes of their nodes as compiled, from which only this module reads
+    which element a node stands for."""
+    notes = {
+        (id, node["id"]): node.get("notes", "")
+        for id, workflow in subject.workflows.items()
+        for node in workflow["nodes"]
+    }
+    return {
+        id: {
+            **workflow,
+            "nodes": [
+                {**node, "notes": notes.get((id, node["id"]), node.get("notes", ""))}
+                for node in workflow["nodes"]
+            ],
+        }
+        for id, workflow in workflows.items()
+    }
 
 
 def play_inputs(
@@ -428,9 +513,9 @@ def prepare_subject(
     if outcomes is None:
         return False
     # A run that ends at a limit is slow, and where it ends depends on the machine.
-    ended = [pair for pair in zip(outcomes, drawn, strict=True) if '\n["limit"' not in pair[0]]
+    ended = [pair for pair in zip(outcomes, drawn, strict=True) if '\n[["limit"' not in pair[0]]
     distinct = dict(ended)
-    ranked = sorted(distinct, key=lambda text: ('\n["success' not in text, -len(text)))
+    ranked = sorted(distinct, key=lambda text: ('\n[["success' not in text, -len(text)))
     chosen: list[str] = []
     reached: set[str] = set()
     for text in ranked:  # first what reaches something new, then whatever ends differently
@@ -452,26 +537,53 @@ def differs_from(
     engine: LocalEngine,
     tools: EditTools,
     *,
-    any_order: bool,
+    read: Callable[[str], list[str]],
 ) -> bool:
-    """Whether edited workflows have another outcome for any input; `any_order` if steps may also
-    take turns differently. A difference counts only if it is there again when both are played one
-    after the other: times of day and the like are none."""
+    """Whether edited workflows have another outcome for any input, as `read` reads it. A difference
+    counts only if it is there again when both are played one after the other: times of day and the
+    like are none."""
+    workflows = with_known_notes(subject, workflows)
+    if lost_parts(subject.workflows, workflows):
+        return True
     outcomes = play_inputs(workflows, subject.inputs, engine, tools)
     if outcomes is None:
         return True
     pairs = zip(subject.inputs, subject.outcomes, outcomes, strict=True)
-    changed = [given for given, before, now in pairs if before != now]
-    if not changed:
-        return False
-    before = play_inputs(subject.workflows, changed, engine, tools) or []
-    now = play_inputs(workflows, changed, engine, tools) or []
-    if any_order:
-        return [in_any_order(text) for text in before] != [in_any_order(text) for text in now]
-    return before != now
+    changed = [given for given, before, now in pairs if read(before) != read(now)]
+    for start in range(0, len(changed), FEW_INPUTS):
+        some = changed[start : start + FEW_INPUTS]
+        both = [play_inputs(w, some, engine, tools) or [] for w in (subject.workflows, workflows)]
+        before, now = ([read(text) for text in texts] for texts in both)
+        if before != now:
+            return True
+    return False
+
+
+def in_order(outcome: str) -> list[str]:
+    """An outcome as it is."""
+    return [outcome]
 
 
 def in_any_order(outcome: str) -> list[str]:
     """The lines of an outcome, sorted."""
     standing, _, lines = outcome.partition("\n")
     return [standing, *sorted(json.dumps(line) for line in json.loads(lines))]
+
+
+def without_unread(outcome: str) -> list[str]:
+    """The lines of an outcome without items that nobody reads: those of placeholders, which do
+    nothing with them, and fields that only an added node knows."""
+    standing, _, lines = outcome.partition("\n")
+    status, *steps = json.loads(lines)
+    read = [
+        [element, done, outputs, [[keep_known(i) for i in out] for out in items] if acts else []]
+        for element, done, outputs, items, acts in steps
+    ]
+    return [standing, json.dumps(status), json.dumps(read, sort_keys=True)]
+
+
+def keep_known(item: Any) -> Any:
+    """An item without the fields that only nodes of `edit_kinds.edit_insertion` write."""
+    if not isinstance(item, dict):
+        return item
+    return {name: value for name, value in item.items() if name not in ("noted", "done")}
