@@ -1,10 +1,10 @@
 """Edits of compiled workflows: what n8n's engine does with them, and what `verify`, `diff` and
 `check` say.
 
-`python benchmarks/data_edits.py [--edits N] [--models N] [--seed N] [--only WORD] [--show]
-[--cross] [--save FOLDER] [--jobs N] [--each N] [--work FOLDER]` edits one node, parameter, setting or wire of a compiled
-workflow at a time. It prints, by kind of node and by kind of edit, how many edits change an outcome
-on the engine, and the verdicts.
+`python benchmarks/data_edits.py [--edits N] [--models N] [--each N] [--seed N] [--only WORD]
+[--show] [--cross] [--save FOLDER] [--jobs N] [--work FOLDER]` edits one node, parameter, setting or
+wire of a compiled workflow at a time. It prints, by kind of node and by kind of edit, how many
+edits change an outcome on the engine, and the verdicts.
 
 Truth: both workflows play the same inputs, answers and results of tasks, on n8n's own engine
 (`edit_truth.py`). An edit differs if any outcome differs. It is equal if it is of a kind that
@@ -237,9 +237,7 @@ def judge_edit(
     bench: Bench,
 ) -> Judgement:
     """The truth and the opinions."""
-    errors = errors_of(workflows[id], bench.folder) - errors_of(
-        subject.workflows[id], bench.folder
-    )
+    errors = errors_of(workflows[id], bench.folder) - errors_of(subject.workflows[id], bench.folder)
     verdict, named = verdict_of(subject, workflows, list_changed_nodes(subject, workflows))
     differs = record.read_truth(workflows)
     if differs is None:

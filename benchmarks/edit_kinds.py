@@ -480,7 +480,8 @@ def edit_insertion(node: Json, workflow: Json, rng: random.Random, tools: EditTo
             "includeOtherFields": True, "options": {}}),
         ("set", 3.4, {"assignments": {"assignments": [
             {"id": "1", "name": name, "type": "string", "value": "x"}]}, "options": {}}),
-        ("code", 2, {"jsCode": f"return $input.all().map((i) => ({{ json: {{ ...i.json, {name}: 1 }} }}));"}),
+        ("code", 2, {"jsCode": "return $input.all().map((i) => ({ json: { ...i.json, "
+                               f"{name}: 1 }} }}));"}),
         ("code", 2, {"jsCode": "return [...$input.all(), ...$input.all()];"}),
         ("code", 2, {"jsCode": "return [{ json: { done: true } }];"}),
         ("filter", 2.2, {"conditions": {

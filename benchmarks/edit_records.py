@@ -15,7 +15,16 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 HARNESS = ("edit_kinds.py", "edit_truth.py", "edit_subjects.py", "edit_tools.cjs")
-PRODUCT = ("orgflow_ir", "backends", "frontends", "passes", "agents", "compilation", "api.py", "compiler.py")
+PRODUCT = (
+    "orgflow_ir",
+    "backends",
+    "frontends",
+    "passes",
+    "agents",
+    "compilation",
+    "api.py",
+    "compiler.py",
+)
 """Files and folders of the commands."""
 SUFFIXES = (".py", ".cjs", ".js", ".json", ".toml")
 

@@ -1,8 +1,9 @@
 """What a workflow does, on n8n's own engine: inputs that reach its branches, and outcomes.
 
 An outcome is what steps of the model get and pass on, what forms ask, what requests and messages
-contain, how long waits last, what starts a run, and how the run ends. It knows nothing of the compiler but the line of a node's notes that
-names its element. Parameters are read by n8n's own code, with its defaults.
+contain, how long waits last, what starts a run, and how the run ends. It knows nothing of the
+compiler but the line of a node's notes that names its element. Parameters are read by n8n's own
+code, with its defaults.
 """
 
 from __future__ import annotations

@@ -150,11 +150,7 @@ def _describe_content(
         (matching.added, new, live_new, "added", "pass"),
         (matching.missing, old, live_old, "removed", "passed"),
     ):
-        doing = [
-            name
-            for name in names
-            if name in live and _changes_items(name, flow)
-        ]
+        doing = [name for name in names if name in live and _changes_items(name, flow)]
         if doing:
             nodes = "node" if len(doing) == 1 else "nodes"
             verb = "passes" if (verb, nodes) == ("pass", "node") else verb

@@ -106,8 +106,10 @@ def _names_workflow(parameters: Mapping[str, Any]) -> bool:
 
 
 def _without_presentation(value: Any) -> Any:
-    """A parameter without parts that nobody outside of the editor notices. The keys of a mapping of fields are names
-    of the user's, such as `path`, and all of them count."""
+    """A parameter without parts that nobody outside of the editor notices.
+
+    The keys of a mapping of fields are names of the user's, such as `path`, and all of them count.
+    """
     if isinstance(value, Mapping):
         if "mappingMode" in value:
             return value

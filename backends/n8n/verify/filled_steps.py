@@ -171,7 +171,9 @@ class _FilledSteps:
         kept = set(self._list_kept(name, None))
         for other in self._list_next(name):
             for value in _list_texts(self._steps[other].parameters):
-                yield from (f for match in _FIELD.findall(value) for f in match if f and f not in kept)
+                yield from (
+                    f for match in _FIELD.findall(value) for f in match if f and f not in kept
+                )
 
     def _list_sending(self, name: str) -> list[str]:
         """Nodes behind an added one that send or hand over their whole item."""
