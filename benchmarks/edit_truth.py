@@ -26,7 +26,10 @@ from orgflow.backends.n8n.engine.node import find_node
 
 Json = dict[str, Any]
 
-TRIED_INPUTS, KEPT_INPUTS = 30, 8
+TRIED_INPUTS, KEPT_INPUTS = 36, 9
+PLAIN_SHARE = 0.4
+"""Share of inputs in which every variable is set, to a number: most programs compute."""
+
 FEW_INPUTS = 2
 """Inputs that are played again at a time to see whether a difference stays."""
 
@@ -170,11 +173,11 @@ class InputPool:
         }
         self.nodes = sorted(str(node["name"]) for node in nodes)
 
-    def value(self, name: str, rng: random.Random) -> Any:
+    def value(self, name: str, rng: random.Random, *, plain: bool = False) -> Any:
         """A value for a variable."""
         if name in self.choices and rng.random() < 0.9:
             return rng.choice(self.choices[name])
-        match rng.randrange(12):
+        match rng.choice((3, 11)) if plain else rng.randrange(12):
             case 0 | 1 | 2 if self.texts:
                 return rng.choice(self.texts)
             case 3 | 4 | 5 | 6 if self.numbers:
@@ -186,28 +189,34 @@ class InputPool:
                 return [rng.randrange(9) for _ in range(rng.randrange(4))]
             case 9:
                 return rng.choice((None, {"a": 1}))
+            case _ if plain:
+                return rng.choice((0, 1, 2, 3, 5, 10, 100, 5000))
             case _:
                 return rng.choice((0, 1, 3, 100, 5000, "a", "2024-05-01", "x@y.org"))
 
-    def values(self, share: float, rng: random.Random) -> Json:
-        """Values for a share of the variables."""
-        return {n: self.value(n, rng) for n in self.names if rng.random() < share}
+    def values(self, share: float, rng: random.Random, *, plain: bool = False) -> Json:
+        """Values for a share of the variables; `plain`: numbers, where no choices are known."""
+        return {n: self.value(n, rng, plain=plain) for n in self.names if rng.random() < share}
 
     def draw(self, workflows: Mapping[str, Json], mains: Sequence[str], rng: random.Random) -> Json:
         """An input: the start, results of tasks, and answers to calls."""
+        plain = rng.random() < PLAIN_SHARE
         tasks = {}
         for id, workflow in workflows.items():
             for node in workflow["nodes"]:
                 element, role = tag_of(node)
                 if element and not role and is_open(node):
                     tasks[f"{id}/{element}"] = {
-                        "visits": [self.values(rng.choice((0.3, 0.9)), rng) for _ in range(4)],
+                        "visits": [
+                            self.values(rng.choice((0.3, 0.9)), rng, plain=plain) for _ in range(4)
+                        ],
                         "mode": "merge",
                         "errors": ["boom" if rng.random() < 0.06 else None],
                     }
         return {
-            "main": rng.choice(mains), "start": self.values(rng.choice((0.6, 0.97)), rng),
-            "tasks": tasks, "answers": [self.values(0.9, rng) for _ in range(6)],
+            "main": rng.choice(mains),
+            "start": self.values(1 if plain else rng.choice((0.6, 0.97)), rng, plain=plain),
+            "tasks": tasks, "answers": [self.values(0.9, rng, plain=plain) for _ in range(6)],
             "failed": rng.choice(self.nodes), "seed": rng.randrange(10**6),
         }  # fmt: skip
 

@@ -24,7 +24,11 @@ _SORTING = (actions.CatchError, actions.AskAgain, actions.CheckCall, actions.Rea
 SETTINGS = "the workflow's settings"
 """Used if `Changed` has no node."""
 
-_STOPS = (actions.StopBefore, actions.StopUnmatched, actions.StopUncaught, actions.Stop)
+_FOLLOWED_STOPS = (actions.StopUnmatched, actions.Stop)
+"""Stops at which the exploration finds that the model continues."""
+
+_ENDING_STOPS = (actions.StopBefore, actions.StopUncaught)
+"""Stops at which nothing is compared any more, so that only certain nodes may lead there."""
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -44,11 +48,13 @@ def rewired_helpers(
     here = matching.key_of
     for name, key in here.items():
         planned = graph.nodes[key]
-        if key in ref.roles.steps or isinstance(planned.action, (*_FREE, *_STOPS)):
+        if key in ref.roles.steps or isinstance(planned.action, (*_FREE, *_FOLLOWED_STOPS)):
             continue
         before = _kept_sources(key, compiled, lambda other: other if other in keys else None)
         now = _kept_sources(name, current, here.get)
-        if before != now:
+        # A node that leads to a stop may be gone; one that should not lead there is a change.
+        differs = now - before if isinstance(planned.action, _ENDING_STOPS) else before != now
+        if differs:
             labels = {other: graph.nodes[other].name for other in (*before, *now)}
             yield Changed(
                 name,
