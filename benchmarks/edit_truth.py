@@ -206,13 +206,17 @@ class InputPool:
             for node in workflow["nodes"]:
                 element, role = tag_of(node)
                 if element and not role and is_open(node):
+                    # A step that decides always does so.
+                    decided = [name for name, _ in _CHOICE.findall(str(node.get("notes", "")))]
+                    visits = [
+                        self.values(rng.choice((0.3, 0.9)), rng, plain=plain)
+                        | {name: self.value(name, rng) for name in decided}
+                        for _ in range(4)
+                    ]
                     tasks[f"{id}/{element}"] = {
-                        "visits": [
-                            self.values(rng.choice((0.3, 0.9)), rng, plain=plain) for _ in range(4)
-                        ],
-                        "mode": "merge",
+                        "visits": visits, "mode": "merge",
                         "errors": ["boom" if rng.random() < 0.06 else None],
-                    }
+                    }  # fmt: skip
         return {
             "main": rng.choice(mains),
             "start": self.values(1 if plain else rng.choice((0.6, 0.97)), rng, plain=plain),
@@ -417,9 +421,9 @@ def outcome_of(run: EngineRun, main: str, workflows: Mapping[str, Json], begun: 
         element, role = tags.get(place, ("", ""))
         if element and not role:
             is_probe = done.node.startswith("Probe: ")
-            acts = is_probe or does_something(*place, workflows)
+            counts = is_probe or read_fields(*place, workflows)
             read = ([], []) if place in ends else (done.outputs, done.items)
-            lines.append([element, done.status, *read, acts])
+            lines.append([element, done.status, *read, counts])
     text = _ADDRESS.sub(r'\1""', json.dumps(lines, sort_keys=True))
     instances: dict[str, str] = {}
     text = _INSTANCE.sub(
@@ -428,10 +432,15 @@ def outcome_of(run: EngineRun, main: str, workflows: Mapping[str, Json], begun: 
     return _TIME.sub(lambda match: relative_time(match[0], begun), text)
 
 
-def does_something(id: str, name: str, workflows: Mapping[str, Json]) -> bool:
-    """Whether a node does something with its item: a placeholder does nothing."""
+def read_fields(id: str, name: str, workflows: Mapping[str, Json]) -> list[str] | bool:
+    """The fields that a node computes, or whether what it gets counts: a placeholder reads nothing,
+    and what a call returns is read by others."""
     nodes = workflows[id]["nodes"] if id in workflows else ()
-    return any(n["name"] == name and kind_of(n) not in ("noOp", "set") for n in nodes)
+    node = next((node for node in nodes if node["name"] == name), None)
+    if node is None or kind_of(node) != "code":
+        return node is not None and kind_of(node) in ("respondToWebhook", "stopAndError")
+    code = str(node["parameters"].get("jsCode"))
+    return sorted(set(re.findall(r"\b(?:own|v)\.(\w+) = ", code)))
 
 
 def leads_on(node: Json, workflow: Json) -> bool:
@@ -581,19 +590,19 @@ def in_any_order(outcome: str) -> list[str]:
 
 
 def without_unread(outcome: str) -> list[str]:
-    """The lines of an outcome without items that nobody reads: those of placeholders, which do
-    nothing with them, and fields that only an added node knows."""
+    """The lines of an outcome without what nobody reads: of the items of a computation all but the
+    fields that it computes, those of placeholders, and fields that only an added node knows."""
     standing, _, lines = outcome.partition("\n")
     status, *steps = json.loads(lines)
     read = [
-        [element, done, outputs, [[keep_known(i) for i in out] for out in items] if acts else []]
-        for element, done, outputs, items, acts in steps
+        [element, done, outputs, [[keep_read(item, counts) for item in out] for out in items]]
+        for element, done, outputs, items, counts in steps
     ]
     return [standing, json.dumps(status), json.dumps(read, sort_keys=True)]
 
 
-def keep_known(item: Any) -> Any:
-    """An item without the fields that only nodes of `edit_kinds.edit_insertion` write."""
-    if not isinstance(item, dict):
-        return item
-    return {name: value for name, value in item.items() if name not in ("noted", "done")}
+def keep_read(item: Any, counts: list[str] | bool) -> Any:
+    """The fields of an item that count."""
+    if isinstance(counts, bool) or not isinstance(item, dict):
+        return item if counts else None
+    return {name: value for name, value in item.items() if name in counts}

@@ -46,10 +46,10 @@ def list_program_differences(
 ) -> Iterator[tuple[str, Any, Any]]:
     """The parameters of two nodes of one type, and the settings for failures, whose values may
     differ: the name, and both values as in the files. The version decides how a node reads its
-    parameters. A credential may be another one, but not be missing."""
+    parameters. The credential of a request may be another one, but not be missing."""
     if before.version != now.version:
         yield "typeVersion", before.version, now.version
-    if _asks_credential(before) and not _asks_credential(now):
+    if not before.trigger and _asks_credential(before) and not _asks_credential(now):
         yield _AUTHENTICATION, before.parameters.get(_AUTHENTICATION), "none"
     was, current = compared_parameters(before), compared_parameters(now)
     for parameter in dict.fromkeys((*was, *current)):

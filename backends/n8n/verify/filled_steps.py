@@ -233,7 +233,7 @@ def _sends_item(step: Node) -> bool:
     if step.disabled:
         return False
     if step.short == "executeWorkflow":
-        return step.inside("workflowInputs", "mappingMode") is None
+        return not step.inside("workflowInputs", "value")
     texts = _list_texts(step.parameters) if step.short in _SENDING else ()
     return any(_WHOLE_ITEM.search(text) for text in texts)
 
