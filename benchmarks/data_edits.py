@@ -452,8 +452,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--edits", type=int, default=1500, help="number of edits")
-    parser.add_argument("--models", type=int, default=150, help="most models")
+    parser.add_argument("--edits", type=int, default=1050, help="number of edits")
+    parser.add_argument("--models", type=int, default=85, help="most models")
     parser.add_argument("--each", type=int, help="edits of each model (default: as needed)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="processes")

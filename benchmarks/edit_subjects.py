@@ -24,7 +24,7 @@ HEAD = (
     'xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" id="d">'
 )
 PROCESS = '<process id="p" name="Case" isExecutable="true">'
-MOST_NODES = 90
+MOST_NODES = 60
 """Larger workflows take long and show nothing more."""
 
 Drawn = tuple[str, Mapping[str, str], Mapping[str, str]]

@@ -26,7 +26,7 @@ from orgflow.backends.n8n.engine.node import find_node
 
 Json = dict[str, Any]
 
-TRIED_INPUTS, KEPT_INPUTS = 36, 9
+TRIED_INPUTS, KEPT_INPUTS = 30, 8
 PLAIN_SHARE = 0.4
 """Share of inputs in which every variable is set, to a number: most programs compute."""
 
@@ -92,7 +92,8 @@ def is_open(node: Json) -> bool:
 
 @dataclass(eq=False)
 class Subject:
-    """A model, its workflows by id as compiled with `options`, and those in which runs start."""
+    """A model, its workflows by id as compiled with `options`, those in which runs start, and what
+    is known of them: inputs, their outcomes, and the errors that `check` reports."""
 
     name: str
     path: Path
@@ -102,6 +103,7 @@ class Subject:
     mains: tuple[str, ...]
     inputs: list[Json] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
+    errors: dict[str, set[str]] = field(default_factory=dict)
 
 
 class EditTools:
