@@ -67,8 +67,8 @@ MOST_SECONDS = 90
 CRASHED, CONDITIONAL = "crashed", "proved if"
 NOT_PROVED = ("different", "changed", "changed expression", "refused", CRASHED)
 NEUTRAL_SHARE = 0.4
-TRIES = 30
-"""Draws of an editor and a node before a model counts as used up."""
+TRIES, PLACES = 20, 12
+"""Draws of an editor, and of a node for it, before a model counts as used up."""
 
 READINGS = {
     "place": in_any_order, "note": in_any_order, "move": in_any_order, "insertion": without_unread,
@@ -204,20 +204,19 @@ def draw_edit(
     subject: Subject, rng: random.Random, tools: EditTools
 ) -> tuple[Edit, dict[str, Json], str] | None:
     """An edit of one node of a copy of the workflows, and the id of its workflow."""
-    neutral = rng.random() < NEUTRAL_SHARE
-    table = NEUTRAL if neutral else CHANGING
-    weights = [weight for weight, _ in table.values()]
-    (kind,) = rng.choices(list(table), weights)
     for _ in range(TRIES):
-        workflows = copy.deepcopy(subject.workflows)
-        id = rng.choice(sorted(workflows))
-        nodes = [n for n in workflows[id]["nodes"] if kind_of(n) != "stickyNote"]
-        types = sorted({kind_of(n) for n in nodes})
-        type = rng.choice(types)  # each kind of node as often as any other
-        node = rng.choice([n for n in nodes if kind_of(n) == type])
-        words = table[kind][1](node, workflows[id], rng, tools)
-        if (words is not None and workflows != subject.workflows) or words == "reordered keys":
-            return Edit(kind, type, words or "", neutral), workflows, id
+        neutral = rng.random() < NEUTRAL_SHARE
+        table = NEUTRAL if neutral else CHANGING
+        (kind,) = rng.choices(list(table), [weight for weight, _ in table.values()])
+        for _ in range(PLACES):
+            workflows = copy.deepcopy(subject.workflows)
+            id = rng.choice(sorted(workflows))
+            nodes = [n for n in workflows[id]["nodes"] if kind_of(n) != "stickyNote"]
+            type = rng.choice(sorted({kind_of(n) for n in nodes}))  # each kind of node as often
+            node = rng.choice([n for n in nodes if kind_of(n) == type])
+            words = table[kind][1](node, workflows[id], rng, tools)
+            if words is not None and (workflows != subject.workflows or words == "reordered keys"):
+                return Edit(kind, type, words, neutral), workflows, id
     return None
 
 

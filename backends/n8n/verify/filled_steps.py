@@ -39,6 +39,7 @@ _FIELD = re.compile(
 )
 """A field of the item in an expression or a Code node that the compiler wrote."""
 
+_FUNCTION_PARAMETER = re.compile(r"\b(\w+)\)? =>")
 _WHOLE_ITEM = re.compile(r"\$json\b(?!\??[.\[])")
 _SENDING = frozenset({"httpRequest", "emailSend", "respondToWebhook", "slack", "microsoftTeams"})
 """Nodes that send something to somebody outside."""
@@ -161,7 +162,10 @@ class _FilledSteps:
         behind a placeholder is not lost."""
         carried = self._ref.plan.carried
         kept = key is not None and carried is not None and HelperKey(key, "data") in carried.after
-        if not kept and step.short == "code" and not _read_code(step).keeps_others:
+        loses = (step.short == "code" and not _read_code(step).keeps_others) or (
+            step.short == "set" and not set_.keeps_others(step.version, step.parameters)
+        )
+        if loses and not kept and not step.disabled:
             return None
         return read_written_fields(step)
 
@@ -170,10 +174,8 @@ class _FilledSteps:
         the compiler's own, such as the key of a request, and those of the input of the run."""
         kept = set(self._list_kept(name, None))
         for other in self._list_next(name):
-            for value in _list_texts(self._steps[other].parameters):
-                yield from (
-                    f for match in _FIELD.findall(value) for f in match if f and f not in kept
-                )
+            for text in _list_texts(self._steps[other].parameters):
+                yield from (field for field in _list_item_fields(text) if field not in kept)
 
     def _list_sending(self, name: str) -> list[str]:
         """Nodes behind an added one that send or hand over their whole item."""
@@ -226,6 +228,15 @@ def _list_texts(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping | list):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from _list_texts(part)
+
+
+def _list_item_fields(text: str) -> Iterator[str]:
+    """The fields of an item that a parameter reads, also in functions that get the whole item."""
+    for match in _FIELD.findall(text):
+        yield from filter(None, match)
+    if _WHOLE_ITEM.search(text):
+        for function_parameter in dict.fromkeys(_FUNCTION_PARAMETER.findall(text)):
+            yield from re.findall(rf"\b{function_parameter}\??\.(\w+)\b(?!\()", text)
 
 
 def _sends_item(step: Node) -> bool:

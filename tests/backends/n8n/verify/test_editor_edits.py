@@ -66,6 +66,12 @@ DECIDED = process(
     "s>g", "g>big:${amount &gt; 3 &amp;&amp; kind == 'a'}", "g>w", "w>e",
 )  # fmt: skip
 
+PLACED = process(
+    f'{START}<task id="t" name="Check"/><exclusiveGateway id="g" name="Fine?"/>'
+    f'<endEvent id="n" name="No"/>{END}',
+    "s>t", "t>g", "g>e", "g>n",
+)  # fmt: skip
+
 
 class Case:
     """A model in a file, and its workflows by their names."""
@@ -99,6 +105,7 @@ def insert(workflow: Json, before: str, kind: str, version: float, **parameters:
             for wire in output or ():
                 if wire["node"] == before:
                     wire["node"] = "Mine"
+    assert before in {node["name"] for node in workflow["nodes"]}
     workflow["nodes"].append({
         "id": "mine", "name": "Mine", "type": f"n8n-nodes-base.{kind}", "typeVersion": version,
         "position": [0, 0], "parameters": parameters,
@@ -136,6 +143,22 @@ def test_an_added_node_may_change_what_is_read(
     assert bool(texts) is bool(condition)
 
 
+def test_an_added_node_may_lose_what_a_check_reads(tmp_path: Path) -> None:
+    asks = '<userTask id="t" name="Ask"/><userTask id="u" name="Ask more"/>'
+    asked = process(f"{START}{asks}{END}", "s>t", "t>u", "u>e")
+    case = Case(tmp_path, asked)
+    insert(case.workflows["Case"], "Ask answered?", "set", 3.4, options={})
+    (result,) = case.verify().verifications
+    assert [c.text for c in result.conditions] == ["`Mine` does not change `orgflowPage`"]
+    mine = node_of(case.workflows["Case"], "Mine")["parameters"]
+    mine["includeOtherFields"] = True
+    assert case.verdicts() == {"proved"}
+
+
+def older_set(workflows: Workflows) -> None:
+    node_of(workflows["Case"], "Check")["typeVersion"] = 3.2
+
+
 def other_zone(workflows: Workflows) -> None:
     workflows["Case"]["settings"]["timezone"] = "Asia/Tokyo"
 
@@ -169,6 +192,7 @@ def wait_between(workflows: Workflows) -> None:
     ("content", "options", "change"),
     [
         (COMPUTED, {}, other_zone),
+        (PLACED, {}, older_set),
         (CALLED, {}, exchange_errors),
         (CALLED, {}, call_another),
         (COMPUTED, {"trigger": "webhook"}, other_path),
