@@ -238,11 +238,11 @@ def judge_edit(
     """The truth and the opinions."""
     errors = errors_of(workflows[id], bench.folder) - errors_of(subject.workflows[id], bench.folder)
     verdict, named = verdict_of(subject, workflows, list_changed_nodes(subject, workflows))
-    differs = record.read_truth(workflows)
+    read = without_unread if edit.node == "merge" else READINGS.get(edit.kind, in_order)
+    differs = record.read_truth(workflows, read.__name__)
     if differs is None:
-        read = READINGS.get(edit.kind, in_order)
         differs = differs_from(subject, workflows, bench.engine, bench.tools, read=read)
-        record.write_truth(workflows, differs)
+        record.write_truth(workflows, read.__name__, differs)
     same = is_same_behaviour(subject.workflows, workflows)
     return Judgement(
         subject.name, edit.kind, edit.node, edit.words, edit.equal, differs, verdict, named, same,

@@ -88,14 +88,14 @@ class EditRecord:
             self._known["subject"] = [inputs, outcomes]
             self._save()
 
-    def read_truth(self, workflows: Json) -> bool | None:
-        """Whether an edit differs on the engine."""
-        truth: bool | None = self._known["truths"].get(hash_text(workflows))
+    def read_truth(self, workflows: Json, reading: str) -> bool | None:
+        """Whether an edit differs on the engine, with a way to read outcomes."""
+        truth: bool | None = self._known["truths"].get(hash_text([workflows, reading]))
         return truth
 
-    def write_truth(self, workflows: Json, differs: bool) -> None:
+    def write_truth(self, workflows: Json, reading: str, differs: bool) -> None:
         """Keep whether an edit differs on the engine."""
-        self._known["truths"][hash_text(workflows)] = differs
+        self._known["truths"][hash_text([workflows, reading])] = differs
         self._save()
 
     def read_result(self, each: int) -> tuple[list[Any], str] | None:

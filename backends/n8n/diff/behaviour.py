@@ -326,7 +326,7 @@ def _other_start(mine: list[str], its: list[str], matching: Matching[str]) -> st
 
 
 _SETTINGS: Mapping[str, tuple[str, tuple[Any, ...]]] = {
-    "callerPolicy": ("callers are {}", (None, "", "workflowsFromSameOwner")),
+    "callerPolicy": ("the policy for callers is {}", (None, "", "workflowsFromSameOwner")),
     "timezone": ("the time zone is {}", (None, "", "DEFAULT")),
     "errorWorkflow": ("after an error, {} runs", (None, "", "DEFAULT")),
     "executionTimeout": ("a run is stopped after {} seconds", (None, "", -1)),

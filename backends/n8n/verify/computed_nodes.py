@@ -118,10 +118,10 @@ def changed_computations(
                 before, now, own.key_of_call, here.key_of_call
             ):
                 yield Changed(name, planned.element, *_show_difference(parameter, first, second))
-        if isinstance(planned.action, actions.Join):
-            yield from _compare_joins(planned, before, now, own, here)
+        if isinstance(planned.action, actions.Join) and now.disabled:
+            yield Changed(name, planned.element, _describe_type(before), "disabled")
         settled = comparison is Comparison.JUDGED or isinstance(planned.action, actions.ManualStart)
-        if settled and now.type == before.type and not isinstance(planned.action, actions.Join):
+        if settled and now.type == before.type:
             for setting, first, second in list_setting_differences(before, now):
                 yield Changed(name, planned.element, *_show_difference(setting, first, second))
         if comparison in (Comparison.FREE, Comparison.JUDGED, Comparison.STOPPING):
@@ -191,22 +191,6 @@ def _compare_nodes(
     differences = list_program_differences(before, now, own.key_of_call, here.key_of_call)
     for parameter, first, second in differences:
         yield Changed(name, element, *_show_difference(parameter, first, second))
-
-
-def _compare_joins(
-    planned: PlanNode, before: Node, now: Node, own: Names, here: Names
-) -> Iterator[Changed]:
-    """A join that no longer makes one item of the items of its branches. The exploration follows
-    how many inputs it has."""
-    if now.disabled:
-        yield Changed(now.name, planned.element, _describe_type(before), "disabled")
-    elif now.type == before.type:
-        differences = list_program_differences(before, now, own.key_of_call, here.key_of_call)
-        for parameter, first, second in differences:
-            if parameter != "numberInputs":
-                yield Changed(
-                    now.name, planned.element, *_show_difference(parameter, first, second)
-                )
 
 
 def are_same_parameters(before: Node, now: Node, own: Names, here: Names) -> bool:

@@ -143,8 +143,8 @@ class _FilledSteps:
         self, name: str, step: Node, element: str, key: NodeKey | None
     ) -> Iterator[str]:
         """Variables that a node may set, that are read afterwards, and that another element sets
-        according to the model, or the input of the run; of an added node also fields of the next
-        node that the node before it sets."""
+        according to the model, or the input of the run; of an added node also fields that the next
+        nodes read."""
         written = self._read_changed(step, key)
         owners = self._ref.plan.variables.declared
         for variable in self._list_kept(name, key):
