@@ -70,9 +70,22 @@ NEUTRAL_SHARE = 0.4
 TRIES, PLACES = 20, 12
 """Draws of an editor, and of a node for it, before a model counts as used up."""
 
+
+def in_open_order(outcome: str) -> list[str]:
+    """The lines of an outcome, sorted; of a run that failed only that it did. Which of two branches
+    that are open together takes its turn first, and so whether the other one is there when a step
+    fails, is open in a model."""
+    standing, _, lines = outcome.partition("\n")
+    failed = json.loads(lines)[0][0] == "error"
+    return [standing, "error"] if failed else in_any_order(outcome)
+
+
 READINGS = {
-    "place": in_any_order, "note": in_any_order, "move": in_any_order, "insertion": without_unread,
-}  # fmt: skip
+    "place": in_open_order,
+    "note": in_open_order,
+    "move": in_open_order,
+    "insertion": without_unread,
+}
 """How outcomes are compared after an edit of a kind: branches that are open together may take turns
 differently after nodes were moved, and what an added node writes may be read by nobody."""
 

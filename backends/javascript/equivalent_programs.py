@@ -302,8 +302,12 @@ def _reads_safely(form: object) -> bool:
     """Whether reading an operand cannot fail: it is a constant, or a property of an item."""
     if not isinstance(form, tuple) or not form:
         return False
-    if form[0] == "member_expression":
-        return form[1:3] == (("identifier", "$json"), ".") and _only_reads(form)
+    if form[0] == "parenthesized_expression" and len(form) == 2:
+        return _reads_safely(form[1])
+    if form[0] == "member_expression" and len(form) == 4:
+        of_item = form[1:3] == (("identifier", "$json"), ".")
+        optional = form[2] == ("optional_chain", "?.") and _reads_safely(form[1])
+        return (of_item or optional) and _only_reads(form[3])
     if form[0] == "unary_expression":
         return form[1] == "typeof" and _reads_safely(form[2])
     return form[0] in _READING_LEAVES and form[0] not in ("identifier", LOCAL)

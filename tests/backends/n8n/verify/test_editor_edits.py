@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from orgflow.api import VerifyResult, compile, read, verify
+from orgflow.backends.n8n.format.parameter_values import split_test
 
 from orgflow_ir.model.source import SourceFile
 
@@ -220,3 +221,21 @@ def test_an_edit_that_was_called_different(tmp_path: Path) -> None:
     assert case.verdicts() == {"changed"}
     (change,) = (c for v in case.verify().verifications for c in v.changed)
     assert (change.was, change.now) == ("amount: 129600 seconds", "amount: 2160 seconds")
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        ("={{ $json.a > 1 && $json.b == null }}", ["={{ $json.a > 1 }}", "={{ $json.b == null }}"]),
+        ("={{ ($json.a?.b > 1) && !($json.c) }}", ["={{ $json.a?.b > 1 }}", "={{ !($json.c) }}"]),
+        ("={{ !!($json.a < 1) && true }}", ["={{ !!($json.a < 1) }}", "={{ true }}"]),
+        ("={{ $json.a && $json.b > 1 }}", None),  # neither true nor false
+        ("={{ $json.a != null && $json.a.b > 1 }}", None),  # the second may fail
+        ("={{ f($json.a) && $json.b > 1 }}", None),
+        ("={{ $json.a > 1 || $json.b > 1 }}", None),
+        ("={{ $json.a > 1 && }}", None),
+        ("a && b", None),
+    ],
+)
+def test_a_test_is_split_where_each_part_is_safe(value: str, parts: list[str] | None) -> None:
+    assert split_test(value) == (parts or [value])
