@@ -62,6 +62,9 @@ from orgflow_ir.pipeline import PassContext
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_FALSE_DIFFERENCES = 0.02
+USABLE_SHARE = 0.65
+"""Share of models that have workflows of a size that is run, with inputs of steady outcomes."""
+
 MOST_SECONDS = 90
 """Time for one model; the edits that are left then are not judged."""
 CRASHED, CONDITIONAL = "crashed", "proved if"
@@ -465,7 +468,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--edits", type=int, default=1050, help="number of edits")
-    parser.add_argument("--models", type=int, default=85, help="most models")
+    parser.add_argument("--models", type=int, default=120, help="most models")
     parser.add_argument("--each", type=int, help="edits of each model (default: as needed)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
@@ -480,7 +483,8 @@ def main() -> int:
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         models = [m for m in list_models(Path(folder), args.seed) if args.only in m[0]]
-        each = args.each or -(-args.edits // max(1, min(args.models, len(models)))) + 1
+        usable = max(1, int(USABLE_SHARE * min(args.models, len(models))))
+        each = args.each or -(-args.edits // usable)
         shares = [Share(*model, args.seed, each, args.work) for model in models[: args.models]]
         results = judge_models(shares, args)
         found = [entry for result in results for entry in result.found]
