@@ -1,0 +1,791 @@
+"""Process variables along a run of the model, by the model's own meaning: what scripts, decisions,
+mappings and times compute from the inputs of the run, and the branches that conditions take."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from orgflow.backends.n8n.plan.actions import (
+    REPLACED,
+    Call,
+    ConcludeWork,
+    HandOver,
+    PrepareWork,
+    Program,
+    Send,
+    TakeBack,
+)
+from orgflow.backends.n8n.plan.failures import caught_in
+from orgflow.backends.n8n.plan.graph import PlanNode
+from orgflow.backends.n8n.plan.task_work import is_narrow
+
+from orgflow_ir.decisions.link import Logic
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.control_flow.calls import find_callee, hands_everything, takes_everything
+from orgflow_ir.flow.control_flow.graph import list_reachable
+from orgflow_ir.flow.token_game.stub_data import (
+    Unplayable,
+    decided_by,
+    list_candidates,
+    list_demands,
+    nest_values,
+    solve_demands,
+    taken_flows,
+)
+from orgflow_ir.model import CallActivity, Event
+from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.records import NamedTuple, dataclass
+from orgflow_ir.program.evaluator import evaluate, is_truthy
+from orgflow_ir.program.syntax import (
+    Comparison,
+    Constant,
+    Logical,
+    Not,
+    Path,
+    Tree,
+    nodes,
+    variables,
+    walk_parts,
+)
+from orgflow_ir.work.gateway_decisions import Decision
+from orgflow_ir.work.statement_evaluation import (
+    CLOCK,
+    Observed,
+    Origins,
+    PathValues,
+    StatementEvaluation,
+    StatementFault,
+    Variables,
+    compare_operands,
+    is_portable,
+)
+from orgflow_ir.work.statements import (
+    Decide,
+    Each,
+    Statement,
+    When,
+    assigned,
+    expressions,
+    read,
+)
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.plan.scope_plan import ScopePlan
+
+    from orgflow_ir.flow.nets.failures import CaughtError
+
+
+class Slot(NamedTuple):
+    """An input of a run: a variable, or a part of one, that a step outputs at one of its visits.
+
+    Attributes:
+        site: the id of the step; of the run, if it is given at its start.
+        visit: counted from 1.
+        path: the variable and its part.
+    """
+
+    site: str
+    visit: int
+    path: Path
+
+
+class Predicted(NamedTuple):
+    """The variables that a node of the workflow has to output when it runs for the `visit`-th time,
+    counted from 0; `scope` is the number of its workflow."""
+
+    scope: int
+    node: str
+    element: str
+    visit: int
+    values: tuple[tuple[str, Any], ...]
+
+
+ConflictKind = Literal["branch", "no-branch", "thrown", "failed", "invalid-time", "unset"]
+
+
+class Conflict(Exception):
+    """The variables do not lead where a run goes.
+
+    Attributes:
+        kind: `branch` if conditions lead elsewhere, `no-branch` if none holds, otherwise the fault
+            of a step.
+        element: the id of the element.
+        message: the reason.
+        slots: the inputs that it depends on.
+        distance: how far the conditions are from the branch, 0 to 1.
+    """
+
+    def __init__(
+        self,
+        kind: ConflictKind,
+        element: str,
+        message: str,
+        origins: Origins = frozenset(),
+        distance: float = 1.0,
+    ) -> None:
+        super().__init__(message)
+        self.kind, self.element, self.message, self.distance = kind, element, message, distance
+        self.slots = frozenset(origin for origin in origins if isinstance(origin, Slot))
+
+
+@dataclass(eq=False)
+class ComputedProcess:
+    """What a walk knows of the workflows of a process.
+
+    Attributes:
+        plans: of its workflows, that of the process first.
+        scripted: names of computing nodes whose results are scripted, by the number of the plan.
+    """
+
+    plans: Sequence[ScopePlan]
+    scripted: set[tuple[int, str]] = field(default_factory=set)
+
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """The number of the plan that an element belongs to."""
+        return {
+            node: number
+            for number, plan in reversed(list(enumerate(self.plans)))
+            for node in plan.graph.nodes
+        }
+
+    @cached_property
+    def deciders(self) -> Mapping[str, list[tuple[int, Decision]]]:
+        """The decisions in code, by the element of the model that decides."""
+        deciders: dict[str, list[tuple[int, Decision]]] = {}
+        for number, plan in enumerate(self.plans):
+            for decision in plan.decisions.values():
+                if decision.coded or any(b.tree is not None for b in decision.branches):
+                    deciders.setdefault(decided_by(decision), []).append((number, decision))
+        return deciders
+
+    @cached_property
+    def programs(self) -> Mapping[str, list[PlanNode]]:
+        """The computing nodes of each element that run as emitted."""
+        programs: dict[str, list[PlanNode]] = {}
+        kinds = (Program, PrepareWork, ConcludeWork, HandOver, TakeBack)
+        for number, plan in enumerate(self.plans):
+            for node in plan.workflow_graph.nodes.values():
+                if isinstance(node.action, kinds) and (number, node.name) not in self.scripted:
+                    programs.setdefault(node.element, []).append(node)
+        return programs
+
+    @cached_property
+    def computes(self) -> bool:
+        """Whether anything is computed."""
+        return bool(self.programs)
+
+    @cached_property
+    def caught(self) -> Mapping[str, tuple[CaughtError, ...]]:
+        """The events that catch the errors of computed steps."""
+        return {
+            host: errors
+            for plan in self.plans
+            for host, errors in caught_in(plan).items()
+            if self.does_itself(host)
+        }
+
+    def does_itself(self, element: str) -> bool:
+        """Whether the workflow does all the work of an element."""
+        return any(isinstance(node.action, Program) for node in self.programs.get(element, ()))
+
+    @cached_property
+    def sites(self) -> Mapping[str, frozenset[str] | None]:
+        """The steps whose output is an input of the run, each with the variables that it may set;
+        `None` for any that the model lets no other step set."""
+        sites: dict[str, frozenset[str] | None] = {}
+        for plan in self.plans:
+            for node in plan.workflow_graph.nodes.values():
+                if node.role == "element" and self._is_site(node, plan):
+                    sites[node.element] = _list_settable(node.element, plan)
+        return sites
+
+    def _is_site(self, node: PlanNode, plan: ScopePlan) -> bool:
+        if node.element in plan.forms or node.element in plan.received:
+            return True
+        if isinstance(plan.graph.nodes.get(node.element), Event):
+            return False
+        return isinstance(node.action, (*REPLACED, Send)) or (
+            isinstance(node.action, Call) and node.element in plan.named_work
+        )
+
+    @cached_property
+    def declared(self) -> Sequence[Mapping[str, frozenset[str]]]:
+        """By plan, for each variable the elements that the model says set it."""
+        return [
+            {
+                name: frozenset(setter.element for setter in setters)
+                for name, setters in plan.variables.declared.items()
+            }
+            for plan in self.plans
+        ]
+
+    def may_set(self, site: str, name: str) -> bool:
+        """Whether a step may set a variable."""
+        number = self.place[site]
+        names = self.sites[site]
+        if names is not None:
+            return name in names
+        setters = self.declared[number].get(name)
+        return not setters or site in setters
+
+    def fit_answer(self, site: str, path: Path, value: Any) -> Any:
+        """The value, or the nearest one that a person can enter if a form asks for it."""
+        number = self.place.get(site)
+        form = self.plans[number].forms.get(site) if number is not None else None
+        if form is None or path[0] in form.sets:
+            return value
+        options = (option.value for field in form.fields for option in field.options)
+        for entered in (value, str(value), *_ENTERED, *options):
+            try:
+                form.answers(nest_values({path: entered}))
+            except (ValueError, TypeError, AttributeError):
+                continue
+            return entered
+        return value
+
+    def is_before(self, site: str, reader: str) -> bool:
+        """Whether a step of the same workflow comes before a reader, not beside it."""
+        number = self.place[site]
+        if self.place.get(reader) != number:
+            return False
+        if site == reader:
+            return True
+        plan = self.plans[number]
+        ahead = list_reachable(plan.graph.successors[site], plan.graph.successors)
+        return reader in ahead and not plan.variables.concurrent(site, reader)
+
+
+def _list_settable(element: str, plan: ScopePlan) -> frozenset[str] | None:
+    """The variables that the output of a step may set; `None` for any."""
+    form = plan.forms.get(element)
+    if form is not None:
+        return frozenset((*form.known, *form.asks))
+    if is_narrow(element, plan):
+        work = plan.work.get(element)
+        return frozenset(need.path[0] for need in read(work.after)) if work else frozenset()
+    return None
+
+
+class DataWalk:
+    """One walk along a run.
+
+    Args:
+        process: the workflows.
+        start: the id of the element that the run starts at.
+        inputs: values of inputs; others get the value that the next reader needs.
+        portable: whether inputs have the types that conditions and programs expect, so that no
+            language converts them.
+
+    Attributes:
+        slots: the inputs that the run has, with their values.
+        observed: the branches in programs and conditions that it took.
+        predicted: what nodes have to output.
+    """
+
+    def __init__(
+        self,
+        process: ComputedProcess,
+        start: str,
+        inputs: Mapping[Slot, Any],
+        *,
+        portable: bool = True,
+    ) -> None:
+        self.process, self.start, self.inputs = process, start, inputs
+        self.portable = portable
+        self.scopes = [Variables() for _ in process.plans]
+        self.slots: dict[Slot, Any] = {}
+        self.observed: set[Hashable] = set()
+        self.predicted: list[Predicted] = []
+        self.at: dict[str, int] = {}
+        self._visits = Counter[str]()
+        self._visited: list[tuple[str, int]] = []
+        self._node_runs = Counter[tuple[int, str]]()
+        self._locals: dict[str, Variables] = {}
+        self._written: dict[tuple[int, str], tuple[int, bool]] = {}
+        self._tick = 0
+        self._done_early: set[str] = set()
+        self._thrown: dict[str, StatementFault] = {}
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def follow(self, steps: Sequence[Step]) -> None:
+        """Walk along all steps of a run. Raises `Conflict`, whose `at` is in `self.reached`."""
+        self.reached = 0
+        for number, step in enumerate(steps):
+            self.reached = number
+            self.prepare(step, steps, number)
+            self.decide(step)
+            self.apply(step)
+
+    def prepare(self, step: Step, steps: Sequence[Step] = (), number: int = 0) -> None:
+        """Compute what the element of a step computes before it is done. Raises `Conflict`."""
+        element = step.element
+        host = self._host_of(element)
+        if step.action == "open" or host is not None or element in self._done_early:
+            return
+        if step.action in ("fire", "done", "start"):
+            interrupted = self._interrupted_by(element)
+            if interrupted is not None:
+                self._prepare_interrupted(interrupted)
+            self._compute(element)
+
+    def _interrupted_by(self, element: str) -> str | None:
+        """The step on which an event is that ends it, if only its preparation is computed."""
+        event = self._node(element)
+        if not isinstance(event, Event) or event.attached_to is None:
+            return None
+        host = event.attached_to
+        return host if host not in self._done_early and event.interrupting else None
+
+    def _prepare_interrupted(self, host: str) -> None:
+        """Compute what a step computes before it fails or is interrupted. Raises `Conflict`."""
+        number = self.process.place.get(host)
+        work = self.process.plans[number].work.get(host) if number is not None else None
+        for node in self.process.programs.get(host, ()):
+            if number is not None and work is not None and isinstance(node.action, PrepareWork):
+                self._tick += 1
+                self._execute(node, number, work.before)
+
+    def _host_of(self, element: str) -> str | None:
+        """The computed step whose error an event catches."""
+        return next(
+            (
+                host
+                for host, errors in self.process.caught.items()
+                if any(self._is_event(error.event, element, host) for error in errors)
+            ),
+            None,
+        )
+
+    def _is_event(self, event: str, element: str, host: str) -> bool:
+        plan = self.process.plans[self.process.place[host]]
+        return element == event or source_ids(plan.graph.nodes[event])[0] == element
+
+    def _compute(self, element: str) -> None:
+        """Do the work of an element, once for each visit. Raises `Conflict`."""
+        self._done_early.add(element)
+        self._tick += 1
+        number = self.process.place.get(element)
+        if number is None:
+            return
+        plan = self.process.plans[number]
+        nodes_by_kind = {type(node.action): node for node in self.process.programs.get(element, ())}
+        work = plan.work.get(element)
+        self._locals.pop(element, None)
+        if work is not None and Program in nodes_by_kind:
+            self._execute(nodes_by_kind[Program], number, work.statements)
+        elif work is not None and PrepareWork in nodes_by_kind:
+            self._execute(nodes_by_kind[PrepareWork], number, work.before)
+        if element in self.process.sites:
+            self._visits[element] += 1
+            self._visited.append((element, self._tick))
+        self._take_back(element, plan)
+        if work is not None and ConcludeWork in nodes_by_kind:
+            self._tick += 1
+            self._execute(nodes_by_kind[ConcludeWork], number, work.after)
+
+    def apply(self, step: Step) -> None:
+        """Note that a step is done."""
+        if step.action == "open" and isinstance(self._node(step.element), CallActivity):
+            self._open_call(step.element)
+        if step.action in ("fire", "done", "start"):
+            self._done_early.discard(step.element)
+            self._thrown.pop(step.element, None)
+        host = self._host_of(step.element)
+        if host is not None:
+            self._done_early.discard(host)
+            self._thrown.pop(host, None)
+
+    def _node(self, element: str) -> Any:
+        number = self.process.place.get(element)
+        return None if number is None else self.process.plans[number].graph.nodes.get(element)
+
+    # -- programs ----------------------------------------------------------------------------------
+
+    def _execute(self, node: PlanNode, number: int, statements: Sequence[Statement]) -> None:
+        """Evaluate the statements of a node. Raises `Conflict`."""
+        element, scope = node.element, self.scopes[number]
+        evaluation = StatementEvaluation(
+            scope,
+            lambda path, tested: self._ask(path, element, number, tested=tested),
+            lambda observed: self.observed.add((element, *observed)),
+            portable=self.portable,
+        )
+        if isinstance(node.action, ConcludeWork) and element in self._locals:
+            evaluation.own = self._locals[element]
+        visit = self._node_runs[number, node.name]
+        self._node_runs[number, node.name] += 1
+        try:
+            evaluation.run(statements)
+        except StatementFault as fault:
+            self._thrown[element] = fault
+            if fault.kind == "thrown" and self._catching(element, fault) is not None:
+                return
+            raise Conflict(fault.kind, element, fault.message, fault.origins) from None
+        finally:
+            for name in evaluation.assigned:
+                self._written[number, name] = (self._tick, True)
+        self._locals[element] = evaluation.own
+        values = tuple(
+            (name, scope.values[name])
+            for name in dict.fromkeys(assigned(statements))
+            if name in scope.values and CLOCK not in scope.origins[name]
+        )
+        self.predicted.append(Predicted(number, node.name, element, visit, values))
+
+    def _catching(self, host: str, fault: StatementFault) -> CaughtError | None:
+        """The event that catches an error of a computed step."""
+        errors = self.process.caught.get(host, ())
+        exact = (error for error in errors if error.code == fault.code)
+        return next(exact, next((error for error in errors if error.code is None), None))
+
+    def _open_call(self, element: str) -> None:
+        """Give a called process its variables. Raises `Conflict`."""
+        number = self.process.place[element]
+        plan = self.process.plans[number]
+        call = plan.graph.nodes[element]
+        assert isinstance(call, CallActivity)
+        inner = self._called_number(call, plan)
+        if inner is None:
+            return
+        outer = self.scopes[number]
+        scope = outer.copied() if hands_everything(call) else Variables()
+        mappings = plan.mapped.get(element)
+        for name, value in mappings.inputs if mappings is not None else ():
+            evaluation = StatementEvaluation(
+                outer, lambda path, tested: self._ask(path, element, number, tested=tested)
+            )
+            try:
+                scope.assign(name, evaluation.value(value), evaluation.origins_of(value))
+            except StatementFault as fault:
+                raise Conflict(fault.kind, element, fault.message, fault.origins) from None
+        self.scopes[inner] = scope
+        for name in scope.values:
+            self._written[inner, name] = (self._tick, True)
+
+    def _called_number(self, call: CallActivity, plan: ScopePlan) -> int | None:
+        callee = find_callee(call, plan.scope.model)
+        if callee is None:
+            return None
+        return next(
+            (
+                number
+                for number, inner in enumerate(self.process.plans)
+                if number and inner.process.id == callee.id
+            ),
+            None,
+        )
+
+    def _take_back(self, element: str, plan: ScopePlan) -> None:
+        """Set the variables that a call returns. Raises `Conflict`."""
+        call = plan.graph.nodes.get(element)
+        if not isinstance(call, CallActivity):
+            return
+        inner = self._called_number(call, plan)
+        if inner is None:
+            return
+        number = self.process.place[element]
+        outer, scope = self.scopes[number], self.scopes[inner]
+        if takes_everything(call):
+            for name, value in scope.values.items():
+                outer.assign(name, value, scope.origins[name])
+                self._written[number, name] = (self._tick, True)
+        mappings = plan.mapped.get(element)
+        for name, tree in mappings.outputs if mappings is not None else ():
+            evaluation = StatementEvaluation(scope, lambda path, tested: None)
+            try:
+                value = evaluation.value(tree)
+            except StatementFault as fault:
+                raise Conflict(fault.kind, element, fault.message, fault.origins) from None
+            outer.assign(name, value, evaluation.origins_of(tree))
+            self._written[number, name] = (self._tick, True)
+
+    # -- inputs ------------------------------------------------------------------------------------
+
+    def _ask(
+        self,
+        path: Path,
+        reader: str,
+        number: int,
+        *,
+        tested: bool = False,
+        wanted: Any = None,
+        is_wanted: bool = False,
+    ) -> None:
+        """Give a variable a value before it is read, if an input has to."""
+        name = path[0]
+        scope = self.scopes[number]
+        tick, computed = self._written.get((number, name), (-1, False))
+        site, at = next(
+            (
+                (element, at)
+                for element, at in reversed(self._visited)
+                if self.process.may_set(element, name) and self.process.is_before(element, reader)
+            ),
+            (self.start, 0),
+        )
+        is_known = PathValues(scope.values).get(path, _MISSING) is not _MISSING
+        is_newer = at > tick and (not computed or site != self.start)
+        if name in scope.values and not is_newer and (is_known or computed):
+            return
+        slot = Slot(site, max(self._visits[site], 1), path)
+        current = PathValues(scope.values).get(path, _MISSING)
+        default = wanted if is_wanted else (_DEFAULT if current is _MISSING else current)
+        value = self.inputs.get(slot, default)
+        if value is UNSET:
+            return
+        if tested and not is_wanted and slot not in self.inputs and current is _MISSING:
+            value = None
+        value = self.process.fit_answer(site, path, value)
+        self.slots[slot] = value
+        whole = nest_values({path: value})[name] if len(path) > 1 else value
+        held = scope.values.get(name)
+        if isinstance(held, dict) and isinstance(whole, dict):
+            whole = _merge_values(held, whole)
+        origins = frozenset({slot}) | (
+            scope.origins.get(name, frozenset()) if held else frozenset()
+        )
+        scope.assign(name, whole, origins)
+        self._written[number, name] = (max(at, 0), False)
+        if number and site == self.start:
+            self._hand_down(name, whole, origins)
+
+    def _hand_down(self, name: str, value: Any, origins: Origins) -> None:
+        """A variable that a called process reads is one of the process that calls it."""
+        root = self.scopes[0]
+        if name not in root.values:
+            root.assign(name, value, origins)
+            self._written[0, name] = (0, False)
+
+    # -- decisions ---------------------------------------------------------------------------------
+
+    def decide(self, step: Step) -> None:
+        """Check that conditions lead where a step goes. Raises `Conflict`."""
+        if step.action not in ("fire", "done", "start"):
+            return
+        host = self._host_of(step.element)
+        if host is not None:
+            self._check_error(host, step.element)
+            return
+        if step.element in self._thrown:
+            fault = self._thrown[step.element]
+            raise Conflict("branch", step.element, fault.message, fault.origins)
+        for number, decision in self.process.deciders.get(step.element, ()):
+            flows = taken_flows(decision, step)
+            demands = list_demands(decision, flows)
+            self.ask_for(decision, number, demands)
+            self._check_demands(step.element, number, decision, demands)
+
+    def _check_error(self, host: str, element: str) -> None:
+        """Check that a computed step throws the error that an event catches."""
+        if host not in self._done_early:
+            self._compute(host)
+        fault = self._thrown.get(host)
+        caught = self._catching(host, fault) if fault is not None else None
+        if caught is None or not self._is_event(caught.event, element, host):
+            origins: set[Hashable] = set(self.slots)
+            raise Conflict("branch", host, "it does not throw the error", frozenset(origins))
+
+    def ask_for(
+        self, decision: Decision, number: int, demands: Sequence[tuple[Tree, bool]]
+    ) -> None:
+        """Give the variables of conditions values under which they hold as demanded."""
+        scope = self.scopes[number]
+        reader = decision.gateway.id
+        paths = list(dict.fromkeys(p for tree, _ in demands for p in variables(tree)))
+        known = PathValues(scope.values)
+        missing = [path for path in paths if path not in known and path[0] not in scope.values]
+        solved: dict[Path, Any] = {}
+        if missing:
+            solved = _solve_missing(demands, missing, known)
+        for path in paths:
+            self._ask(
+                path, reader, number,
+                wanted=solved.get(path), is_wanted=path in solved,
+            )  # fmt: skip
+
+    def _check_demands(
+        self,
+        element: str,
+        number: int,
+        decision: Decision,
+        demands: Sequence[tuple[Tree, bool]],
+    ) -> None:
+        scope = self.scopes[number]
+        values = PathValues(scope.values)
+        distance, origins = 0.0, frozenset[Hashable]()
+        for tree, want in demands:
+            apart = branch_distance(tree, want, values)
+            mine = frozenset[Hashable]()
+            for path in variables(tree):
+                mine |= scope.origins.get(path[0], frozenset())
+            if self.portable and not apart and mine and not is_portable(tree, want, values):
+                apart = _UNFIT
+            origins |= mine
+            distance += apart
+            for node in nodes(tree):
+                if isinstance(node, Comparison):
+                    order = compare_operands(node, values)
+                    if order is not None:
+                        self.observed.add((element, *Observed(id(node), order)))
+        if distance > 0:
+            branch = distance < 1 or self._is_decided(decision, values)
+            raise Conflict(
+                "branch" if branch else "no-branch", element,
+                "its conditions lead to another branch" if branch else "no condition holds",
+                origins, distance / (distance + 1),
+            )  # fmt: skip
+
+    def _is_decided(self, decision: Decision, values: PathValues) -> bool:
+        return decision.default is not None or any(
+            branch.tree is None or is_truthy(evaluate(branch.tree, values))
+            for branch in decision.branches
+        )
+
+
+UNSET = object()
+"""The value of an input that is not given."""
+
+_MISSING = object()
+_ENTERED = (1, True, "2030-01-01", "text", None)
+_DEFAULT = 1
+_UNFIT = 0.05
+"""The distance of a condition that holds only after a conversion."""
+_MOST_TRIES = 2_000
+
+
+def _merge_values(held: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(held)
+    for name, value in more.items():
+        inner = merged.get(name)
+        if isinstance(inner, dict) and isinstance(value, dict):
+            merged[name] = _merge_values(inner, value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def _solve_missing(
+    demands: Sequence[tuple[Tree, bool]], missing: Sequence[Path], known: PathValues
+) -> dict[Path, Any]:
+    """Values of variables without one under which conditions hold as demanded; those of the first
+    attempt if none are found."""
+    all_paths = {path for tree, _ in demands for path in variables(tree)}
+    if all_paths == set(missing):
+        try:
+            return solve_demands(demands)
+        except Unplayable:
+            return {}
+    candidates = list_candidates(demands)
+    for combination in itertools.islice(
+        itertools.product(candidates, repeat=len(missing)), _MOST_TRIES
+    ):
+        tried = dict(zip(missing, combination, strict=True))
+        values = _Overlay(tried, known)
+        if all(is_truthy(evaluate(tree, values)) is want for tree, want in demands):
+            return tried
+    return {}
+
+
+class _Overlay(PathValues):
+    """Values of paths before those of variables."""
+
+    def __init__(self, first: Mapping[Path, Any], rest: PathValues) -> None:
+        super().__init__()
+        self._first, self._rest = first, rest
+
+    def __getitem__(self, path: Path) -> Any:
+        return self._first[path] if path in self._first else self._rest[path]
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(dict.fromkeys((*self._first, *self._rest)))
+
+
+def branch_distance(tree: Tree, want: bool, values: Mapping[Path, Any]) -> float:
+    """How far a condition is from a truth value: 0 if it has it, otherwise at most 1; less the
+    nearer the operands of its comparisons are (Korel 1990, "Automated software test data
+    generation")."""
+    if is_truthy(evaluate(tree, values)) is want:
+        return 0.0
+    match tree:
+        case Not():
+            return branch_distance(tree.operand, not want, values) or 1.0
+        case Logical():
+            apart = [branch_distance(operand, want, values) for operand in tree.operands]
+            is_all = (tree.operator in ("&&", "and")) is want
+            total = sum(apart) if is_all else min((a for a in apart if a > 0), default=1.0)
+            return min(total / len(apart) if is_all else total, 1.0) or 1.0
+        case Comparison():
+            left, right = (evaluate(operand, values) for operand in tree.operands)
+            if _is_number(left) and _is_number(right):
+                apart_by = abs(left - right) + 1
+                return float(apart_by / (apart_by + 10))
+            return 1.0
+        case _:
+            return 1.0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def rows_of(slots: Mapping[Slot, Any]) -> dict[str, dict[int, dict[str, Any]]]:
+    """The fields that each step outputs, by its id and visit. Raises `Unplayable`."""
+    paths: dict[tuple[str, int], dict[Path, Any]] = {}
+    for slot, value in slots.items():
+        paths.setdefault((slot.site, slot.visit), {})[slot.path] = value
+    rows: dict[str, dict[int, dict[str, Any]]] = {}
+    for (site, visit), values in paths.items():
+        shorter_first = dict(sorted(values.items(), key=lambda item: len(item[0])))
+        row: dict[str, Any] = {}
+        for path, value in shorter_first.items():
+            whole = nest_values({path: value})
+            row = _merge_values(row, whole)
+        rows.setdefault(site, {})[visit] = row
+    return rows
+
+
+def used_constants(process: ComputedProcess) -> Iterator[Any]:
+    """Constants of the conditions, programs and decisions of a process, as JSON."""
+    for plan in process.plans:
+        trees = [b.tree for d in plan.decisions.values() for b in d.branches if b.tree is not None]
+        for work in plan.work.values():
+            trees += _list_trees(work.statements)
+        for mappings in plan.mapped.values():
+            trees += [tree for _, tree in (*mappings.inputs, *mappings.outputs)]
+        for tree in trees:
+            for part in walk_parts(tree):
+                if isinstance(part, Constant) and part.value is not None:
+                    yield _read_constant(part.value)
+
+
+def _list_trees(statements: Iterable[Statement]) -> Iterator[Tree]:
+    """The expressions of statements, with those of the decisions that they evaluate."""
+    yield from expressions(statements)
+    for statement in statements:
+        match statement:
+            case Decide(decision):
+                for unit in decision.model.units.values():
+                    if isinstance(unit, Logic) and unit.tree is not None:
+                        yield unit.tree
+            case When(_, then, otherwise):
+                yield from _list_trees((*then, *otherwise))
+            case Each(_, _, body):
+                yield from _list_trees(body)
+            case _:
+                pass  # evaluates no decision
+
+
+def _read_constant(value: Any) -> Any:
+    """A constant of a program as JSON."""
+    if isinstance(value, str | int | float):
+        return value
+    from orgflow_ir.program.feel.boundary import to_json  # in few models
+
+    return to_json(value)
