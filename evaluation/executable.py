@@ -217,7 +217,7 @@ def _evaluate_file(
     row["empty"] = "|".join(dict.fromkeys(kinds))
     try:
         replays = [
-            replay_model(part, emitted, runner, ctx, max_runs=max_runs)
+            replay_model(part, emitted, runner, ctx, max_runs=max_runs, flow_only=True)
             for part, emitted in compiled
         ]
     except RemoteError as error:

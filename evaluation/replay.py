@@ -192,11 +192,13 @@ def replay_model(
     *,
     max_runs: int = 32,
     all_paths: bool = True,
+    flow_only: bool = False,
 ) -> ReplayReport:
     """Execute runs of every process of `model` on the target that it was compiled for.
 
-    Without `all_paths` only the first run of each process. Raises the exceptions of the runner if
-    its engine is missing.
+    Without `all_paths` only the first run of each process. With `flow_only` also runs that no data
+    leads along: their computed values are scripted, so that they compare the flow alone. Raises the
+    exceptions of the runner if its engine is missing.
     """
     reports: list[RunReport] = []
     covered = total = left_out = 0
@@ -216,6 +218,8 @@ def replay_model(
         changed += runner.changed
         stubs = _stubs_by_name(model, emitted, process)
         chosen = runner.select(game, runs, all_paths=all_paths, max_runs=max_runs)
+        if flow_only:
+            chosen = chosen._replace(runs=(*chosen.runs, *chosen.excluded))
         played = _play_runs(game, process, chosen, runner, stubs)
         covered += len(_flows_taken(played, process))
         left_out += chosen.left_out

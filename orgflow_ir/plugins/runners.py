@@ -75,12 +75,15 @@ class RunSelection(NamedTuple):
         faults: what ends other runs before their end.
         unreached: ids of flows that no data leads to.
         left_out: the number of runs that are not executed.
+        excluded: runs of the flow that no data leads along; `play` executes their flow alone, with
+            scripted values in place of computed ones.
     """
 
     runs: tuple[Run, ...]
     faults: tuple[ComputedFault, ...] = ()
     unreached: tuple[str, ...] = ()
     left_out: int = 0
+    excluded: tuple[Run, ...] = ()
 
 
 class WorkflowRun(NamedTuple):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal
 
 from orgflow.backends.n8n.plan.actions import (
@@ -37,6 +38,7 @@ from orgflow_ir.flow.token_game.stub_data import (
     solve_demands,
     taken_flows,
 )
+from orgflow_ir.lowering.unrolling import is_loop_variable
 from orgflow_ir.model import CallActivity, Event
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple, dataclass
@@ -225,14 +227,16 @@ class ComputedProcess:
             for plan in self.plans
         ]
 
-    def may_set(self, site: str, name: str) -> bool:
-        """Whether a step may set a variable."""
-        number = self.place[site]
+    def may_set(self, site: str, name: str, *, freely: bool) -> bool:
+        """Whether a step may set a variable; `freely` if a step that the model does not restrict
+        may also set what other steps set."""
         names = self.sites[site]
         if names is not None:
             return name in names
-        setters = self.declared[number].get(name)
-        return not setters or site in setters
+        setters = self.declared[self.place[site]].get(name)
+        if not setters or site in setters:
+            return True
+        return freely and not is_loop_variable(name)
 
     def fit_answer(self, site: str, path: Path, value: Any) -> Any:
         """The value, or the nearest one that a person can enter if a form asks for it."""
@@ -272,6 +276,19 @@ def _list_settable(element: str, plan: ScopePlan) -> frozenset[str] | None:
     return None
 
 
+class WalkRules(NamedTuple):
+    """What a walk takes for granted of the inputs.
+
+    Attributes:
+        portable: they have the types that conditions and programs expect, so that no language
+            converts them.
+        freely: a step that the model does not restrict also sets variables of other steps.
+    """
+
+    portable: bool = True
+    freely: bool = False
+
+
 class DataWalk:
     """One walk along a run.
 
@@ -279,8 +296,7 @@ class DataWalk:
         process: the workflows.
         start: the id of the element that the run starts at.
         inputs: values of inputs; others get the value that the next reader needs.
-        portable: whether inputs have the types that conditions and programs expect, so that no
-            language converts them.
+        rules: what it takes for granted of the inputs.
 
     Attributes:
         slots: the inputs that the run has, with their values.
@@ -293,11 +309,9 @@ class DataWalk:
         process: ComputedProcess,
         start: str,
         inputs: Mapping[Slot, Any],
-        *,
-        portable: bool = True,
+        rules: WalkRules = WalkRules(),
     ) -> None:
-        self.process, self.start, self.inputs = process, start, inputs
-        self.portable = portable
+        self.process, self.start, self.inputs, self.rules = process, start, inputs, rules
         self.scopes = [Variables() for _ in process.plans]
         self.slots: dict[Slot, Any] = {}
         self.observed: set[Hashable] = set()
@@ -415,7 +429,7 @@ class DataWalk:
             scope,
             lambda path, tested: self._ask(path, element, number, tested=tested),
             lambda observed: self.observed.add((element, *observed)),
-            portable=self.portable,
+            portable=self.rules.portable,
         )
         if isinstance(node.action, ConcludeWork) and element in self._locals:
             evaluation.own = self._locals[element]
@@ -526,7 +540,8 @@ class DataWalk:
             (
                 (element, at)
                 for element, at in reversed(self._visited)
-                if self.process.may_set(element, name) and self.process.is_before(element, reader)
+                if self.process.may_set(element, name, freely=self.rules.freely)
+                and self.process.is_before(element, reader)
             ),
             (self.start, 0),
         )
@@ -622,10 +637,12 @@ class DataWalk:
         distance, origins = 0.0, frozenset[Hashable]()
         for tree, want in demands:
             apart = branch_distance(tree, want, values)
+            if not apart and not isinstance(evaluate(tree, values), bool | NoneType):
+                apart = _UNFIT  # the workflow stops where a condition is no truth value
             mine = frozenset[Hashable]()
             for path in variables(tree):
                 mine |= scope.origins.get(path[0], frozenset())
-            if self.portable and not apart and mine and not is_portable(tree, want, values):
+            if self.rules.portable and not apart and mine and not is_portable(tree, want, values):
                 apart = _UNFIT
             origins |= mine
             distance += apart

@@ -18,6 +18,7 @@ from orgflow.backends.n8n.replay.data_walk import (
     Conflict,
     DataWalk,
     Slot,
+    WalkRules,
     used_constants,
 )
 
@@ -29,6 +30,14 @@ from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.flow.token_game.stub_data import OTHERWISE
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.runners import ComputedFault, RunSelection
+
+RESTRICTED = (WalkRules(), WalkRules(portable=False))
+"""The rules under which no step sets what the model lets other steps set."""
+
+UNRESTRICTED = (WalkRules(freely=True), WalkRules(portable=False, freely=True))
+"""The other ones."""
+
+ALL_RULES = (*RESTRICTED, *UNRESTRICTED)
 
 MOST_WALKS = 400
 """Maximum number of walks along one run."""
@@ -69,6 +78,67 @@ class PlannedRun(NamedTuple):
     walk: DataWalk
 
 
+class _Selection:
+    """The runs that were chosen so far, and what ended others before their end.
+
+    Attributes:
+        planned: the runs, with their inputs.
+        faults: by kind and element, those of any run.
+        stopped: by flow, the first of a run that was to take it.
+    """
+
+    def __init__(self) -> None:
+        self.planned: list[PlannedRun] = []
+        self.faults: dict[tuple[str, str], ComputedFault] = {}
+        self.stopped: dict[str, ComputedFault] = {}
+        self._seen: set[Hashable] = set()
+
+    def keep(self, candidate: PlannedRun) -> bool:
+        """Add a run, unless one with the same choices and branches of programs is there."""
+        signature = (
+            candidate.run.start,
+            candidate.run.choices,
+            tuple(sorted(map(repr, candidate.walk.observed))),
+        )
+        if signature in self._seen:
+            return False
+        self._seen.add(signature)
+        self.planned.append(candidate)
+        return True
+
+    def stop(self, fault: ComputedFault, flows: Iterable[str]) -> None:
+        """Note what ended a run that was to take flows."""
+        self.faults.setdefault((fault.kind, fault.element), fault)
+        for flow in flows:
+            self.stopped.setdefault(flow, fault)
+
+    def missing(self, run: Run) -> set[str]:
+        """The flows of a run that no planned one takes."""
+        return _list_flows(run) - _collect_flows_taken(self.planned)
+
+    def first(self, number: int) -> tuple[RunSelection, list[PlannedRun]]:
+        """The first run alone, of `number`."""
+        return RunSelection((self.planned[0].run,), left_out=number - 1), self.planned[:1]
+
+    def close(self, runs: RunSet, excluded: Sequence[Run]) -> RunSelection:
+        """The selection of all runs."""
+        covered = _collect_flows_taken(self.planned)
+        wanted = dict.fromkeys(flow for run in runs.runs for flow in sorted(_list_flows(run)))
+        missed = [flow for flow in wanted if flow not in covered]
+        # What other runs pass is no cause; a flow that only a failing run takes is reached.
+        passed = {step.element for p in self.planned for step in p.run.steps}
+        stopped = {flow: f for flow, f in self.stopped.items() if f.element not in passed}
+        causes = {(f.kind, f.element): f for f in map(stopped.get, missed) if f is not None}
+        if not self.planned:
+            causes.update(self.faults)
+        return RunSelection(
+            tuple(candidate.run for candidate in self.planned),
+            tuple(causes.values()),
+            tuple(flow for flow in missed if flow not in stopped),
+            excluded=tuple(excluded),
+        )
+
+
 class InputSearch:
     """Chooses the inputs of the runs of one process.
 
@@ -91,18 +161,23 @@ class InputSearch:
 
     # -- one run -----------------------------------------------------------------------------------
 
-    def solve(self, run: Run) -> _Attempt:
-        """The best inputs for a run; without a conflict if they lead all the way. Inputs that a
-        language has to convert are the last choice."""
-        best = self._search(run, portable=True)
-        if best.conflict is None or not best.conflict.slots:
-            return best
-        other = self._search(run, portable=False)
-        return other if other.conflict is None or other.score > best.score else best
+    def solve(self, run: Run, rules: Sequence[WalkRules] = ALL_RULES) -> _Attempt:
+        """The best inputs for a run; without a conflict if they lead all the way. The first rules
+        under which they do are preferred: inputs that a language has to convert, and steps that
+        overwrite what others set, are the last choice."""
+        best: _Attempt | None = None
+        for allowed in rules:
+            attempt = self._search(run, allowed)
+            if attempt.conflict is None:
+                return attempt
+            if best is None or attempt.score > best.score:
+                best = attempt
+        assert best is not None
+        return best
 
-    def _search(self, run: Run, *, portable: bool) -> _Attempt:
+    def _search(self, run: Run, rules: WalkRules) -> _Attempt:
         left = MOST_WALKS
-        best = self._try(run, {}, portable=portable)
+        best = self._try(run, {}, rules)
         while best.conflict is not None and best.conflict.slots and left > 0:
             better = None
             for attempt in self._neighbours(run, best):
@@ -117,8 +192,8 @@ class InputSearch:
             best = better
         return best
 
-    def _try(self, run: Run, inputs: Mapping[Slot, Any], *, portable: bool) -> _Attempt:
-        walk = DataWalk(self.process, run.start or run.process, inputs, portable=portable)
+    def _try(self, run: Run, inputs: Mapping[Slot, Any], rules: WalkRules) -> _Attempt:
+        walk = DataWalk(self.process, run.start or run.process, inputs, rules)
         try:
             walk.follow(run.steps)
         except Conflict as conflict:
@@ -132,12 +207,12 @@ class InputSearch:
         base = {**best.walk.slots, **best.inputs}
         for slot in slots:
             for value in self._values_near(base.get(slot)):
-                yield self._try(run, {**base, slot: value}, portable=best.walk.portable)
+                yield self._try(run, {**base, slot: value}, best.walk.rules)
         for first_slot, other_slot in itertools.combinations(slots[:4], 2):
             values = self.candidates[:_PAIR_CANDIDATES]
             for first, second in itertools.product(values, repeat=2):
                 inputs = {**base, first_slot: first, other_slot: second}
-                yield self._try(run, inputs, portable=best.walk.portable)
+                yield self._try(run, inputs, best.walk.rules)
 
     def _values_near(self, value: Any, strides: Sequence[int] = _STRIDES) -> Iterator[Any]:
         """Other values of an input: the steps of a number, and all candidates."""
@@ -152,12 +227,11 @@ class InputSearch:
         guide: Run,
         inputs: Mapping[Slot, Any],
         goals: Iterable[int] = (),
-        *,
-        portable: bool = True,
+        rules: WalkRules = WalkRules(),
     ) -> PlannedRun | ComputedFault:
         """The run that inputs lead to, near a given one where the data leaves a choice; or what
         ends it before its end."""
-        walk = DataWalk(self.process, guide.start or guide.process, inputs, portable=portable)
+        walk = DataWalk(self.process, guide.start or guide.process, inputs, rules)
         simulator = _DataSimulator(self.game, self.process_id, walk, guide)
         simulator.goals = set(goals)
         try:
@@ -187,56 +261,49 @@ class InputSearch:
         self, runs: RunSet, *, all_paths: bool, most: int
     ) -> tuple[RunSelection, list[PlannedRun]]:
         """The runs to play, with their inputs, and what no input reaches."""
-        planned: list[PlannedRun] = []
-        faults: dict[tuple[str, str], ComputedFault] = {}
-        stopped: dict[str, ComputedFault] = {}
-        seen: set[Hashable] = set()
-        given_up: list[tuple[Run, _Attempt]] = []
+        found = _Selection()
+        excluded: list[tuple[Run, _Attempt]] = []
+        # 1. Inputs for each run of the flow.
         for run in runs.runs:
-            attempt = self.solve(run)
+            attempt = self.solve(run, RESTRICTED)
             if attempt.conflict is None:
-                self._keep(PlannedRun(run, attempt.walk), planned, seen)
+                found.keep(PlannedRun(run, attempt.walk))
             else:
-                given_up.append((run, attempt))
-            if planned and not all_paths:
-                return RunSelection((planned[0].run,), (), (), len(runs.runs) - 1), planned[:1]
-        for run, attempt in given_up:
-            missing = _list_flows(run) - _collect_flows_taken(planned)
-            if planned and not missing:
+                excluded.append((run, attempt))
+            if found.planned and not all_paths:
+                return found.first(len(runs.runs))
+        # 2. Runs that data chooses, for flows that no run of the flow takes with any inputs.
+        for run, attempt in excluded:
+            self._reach(run, attempt, found)
+            if found.planned and not all_paths:
+                return found.first(len(runs.runs))
+        # 3. The same where steps may also set what other steps set.
+        left_over: list[Run] = []
+        for run, _ in excluded:
+            if found.planned and not found.missing(run):
+                left_over.append(run)
                 continue
-            self._reach(run, attempt, missing, planned, seen, stopped, faults)
-            if planned and not all_paths:
-                return RunSelection((planned[0].run,), (), (), len(runs.runs) - 1), planned[:1]
+            attempt = self.solve(run, UNRESTRICTED)
+            if attempt.conflict is None:
+                found.keep(PlannedRun(run, attempt.walk))
+            else:
+                left_over.append(run)
+                self._reach(run, attempt, found)
+            if found.planned and not all_paths:
+                return found.first(len(runs.runs))
         if all_paths:
-            self._vary(planned, seen, most)
-        covered = _collect_flows_taken(planned)
-        wanted = dict.fromkeys(flow for run in runs.runs for flow in sorted(_list_flows(run)))
-        missed = [flow for flow in wanted if flow not in covered]
-        # What other runs pass is no cause; a flow that only a failing run takes is reached.
-        passed = {step.element for p in planned for step in p.run.steps}
-        stopped = {flow: f for flow, f in stopped.items() if f.element not in passed}
-        causes = {(f.kind, f.element): f for f in map(stopped.get, missed) if f is not None}
-        if not planned:
-            causes.update(faults)
-        unreached = tuple(flow for flow in missed if flow not in stopped)
-        chosen = tuple(candidate.run for candidate in planned)
-        return RunSelection(chosen, tuple(causes.values()), unreached), planned
+            self._vary(found, most)
+        return found.close(runs, left_over), found.planned
 
-    def _reach(
-        self,
-        run: Run,
-        attempt: _Attempt,
-        missing: set[str],
-        planned: list[PlannedRun],
-        seen: set[Hashable],
-        stopped: dict[str, ComputedFault],
-        faults: dict[tuple[str, str], ComputedFault],
-    ) -> None:
+    def _reach(self, run: Run, attempt: _Attempt, found: _Selection) -> None:
         """Look for a run that data chooses and that takes flows which no planned one takes."""
+        missing = found.missing(run)
+        if found.planned and not missing:
+            return
         base = {**attempt.walk.slots, **attempt.inputs}
         goals = [self.game.net.flow_index[flow] for flow in missing]
         slots = attempt.conflict.slots if attempt.conflict is not None else frozenset()
-        known = [base, *(candidate.walk.slots for candidate in planned[:_MOST_BASES])]
+        known = [base, *(candidate.walk.slots for candidate in found.planned[:_MOST_BASES])]
         trials: Iterator[Mapping[Slot, Any]] = itertools.chain(
             [base],
             (
@@ -247,44 +314,30 @@ class InputSearch:
             ),
         )
         for inputs in itertools.islice(trials, MOST_WALKS):
-            result = self.run_freely(run, inputs, goals, portable=attempt.walk.portable)
+            result = self.run_freely(run, inputs, goals, attempt.walk.rules)
             if isinstance(result, ComputedFault):
-                faults.setdefault((result.kind, result.element), result)
-                for flow in missing:
-                    stopped.setdefault(flow, result)
+                found.stop(result, missing)
                 continue
-            if _list_flows(result.run) & missing or not planned:
-                self._keep(result, planned, seen)
+            if _list_flows(result.run) & missing or not found.planned:
+                found.keep(result)
                 missing -= _list_flows(result.run)
                 if not missing:
                     return
 
-    def _keep(self, candidate: PlannedRun, planned: list[PlannedRun], seen: set[Hashable]) -> bool:
-        signature = (
-            candidate.run.start,
-            candidate.run.choices,
-            tuple(sorted(map(repr, candidate.walk.observed))),
-        )
-        if signature in seen:
-            return False
-        seen.add(signature)
-        planned.append(candidate)
-        return True
-
-    def _vary(self, planned: list[PlannedRun], seen: set[Hashable], most: int) -> None:
+    def _vary(self, found: _Selection, most: int) -> None:
         """Add runs with other inputs that take other branches of programs and conditions, or come
         to the borders between these."""
-        observed: set[Hashable] = {item for p in planned for item in p.walk.observed}
-        queue = list(planned)
+        observed: set[Hashable] = {item for p in found.planned for item in p.walk.observed}
+        queue = list(found.planned)
         vain = 0
         for base, inputs in itertools.islice(self._list_variants(queue), MOST_VARIANTS):
-            if len(planned) >= most or vain >= MOST_VAIN:
+            if len(found.planned) >= most or vain >= MOST_VAIN:
                 return
             vain += 1
-            result = self.run_freely(base.run, inputs, portable=base.walk.portable)
+            result = self.run_freely(base.run, inputs, rules=base.walk.rules)
             if isinstance(result, ComputedFault):
                 continue
-            if result.walk.observed - observed and self._keep(result, planned, seen):
+            if result.walk.observed - observed and found.keep(result):
                 observed |= result.walk.observed
                 queue.append(result)
                 vain = 0

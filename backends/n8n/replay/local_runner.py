@@ -25,7 +25,7 @@ from orgflow.backends.n8n.plan.actions import (
     DescribeFailure,
 )
 from orgflow.backends.n8n.plan.failures import THROWN, caught_in
-from orgflow.backends.n8n.plan.graph import start_key
+from orgflow.backends.n8n.plan.graph import HelperKey, start_key
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.task_form import TaskForm
 from orgflow.backends.n8n.replay.data_walk import ComputedProcess, DataWalk, Predicted, rows_of
@@ -51,6 +51,7 @@ from orgflow_ir.plugins.runners import (
     WrongValue,
 )
 from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.work.waiting import UNTIL
 
 if TYPE_CHECKING:
     from orgflow_ir.flow.token_game.runs import Run, RunSet
@@ -96,7 +97,7 @@ class LocalRunner(Runner):
         self._compiled: CompiledProcess | None = None
         self._workflow: Workflow | None = None
         self._computed = ComputedProcess(())
-        self._walks: dict[int, tuple[Run, DataWalk]] = {}
+        self._walks: dict[int, tuple[Run, DataWalk | None]] = {}
 
     def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
         """See `Runner`. Raises `KeyError` if the process has no output."""
@@ -171,6 +172,7 @@ class LocalRunner(Runner):
         selection, planned = search.select(runs, all_paths=all_paths, most=max_runs)
         faulty = [p for p in search.faulty if any(f.run is p.run for f in selection.faults)]
         self._walks = {id(p.run): (p.run, p.walk) for p in (*planned, *faulty)}
+        self._walks |= {id(run): (run, None) for run in selection.excluded}
         return selection
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
@@ -203,10 +205,10 @@ class LocalRunner(Runner):
         result = self._read_result(engine_run)
         if _is_too_long(engine_run):
             return result._replace(status="timeout")
-        planned = self._walks.get(id(run))
-        if planned is None:
+        walk = self._walks.get(id(run), (run, None))[1]
+        if walk is None:
             return result
-        return result._replace(wrong=self._wrong_values(engine_run, planned[1].predicted))
+        return result._replace(wrong=self._wrong_values(engine_run, walk.predicted))
 
     def _wrong_values(
         self, engine_run: EngineRun, predicted: Sequence[Predicted]
@@ -246,16 +248,18 @@ class LocalRunner(Runner):
         return self._read_result(played)
 
     def _run_request(self, run: Run) -> RunRequest:
-        request = self.request(self.data_of(run), self._errors_of(run))
+        data = self.data_of(run)
+        scripted = self._scripts_values(run)
+        request = self.request(data, self._errors_of(run, scripted=scripted), scripted=scripted)
         if run.outcome != "running":
             return request
         # The model does not end: it suffices that the workflow goes on for some rounds.
         limits = {**(request.limits or {}), "nodes": NODES_OF_ENDLESS}
         return request._replace(limits=limits, data=False)
 
-    def _errors_of(self, run: Run) -> dict[str, list[str | None]]:
+    def _errors_of(self, run: Run, *, scripted: bool = False) -> dict[str, list[str | None]]:
         """For each task that fails in a run the messages of its errors, visit by visit; what a call
-        runs, and what computes its error, fails by itself."""
+        runs, and what computes its error, fails by itself, unless its results are scripted."""
         calls = {
             node.id
             for scope in self._all_scopes
@@ -265,7 +269,7 @@ class LocalRunner(Runner):
         return {
             host: [None if error is None else _error_message(error) for error in visits]
             for host, visits in self.failures_of(run).items()
-            if host not in calls and not self._computed.does_itself(host)
+            if host not in calls and (scripted or not self._computed.does_itself(host))
         }
 
     def failures_of(self, run: Run) -> dict[str, list[CaughtError | None]]:
@@ -298,10 +302,12 @@ class LocalRunner(Runner):
         return {host: errors for host, errors in visits.items() if any(errors)}
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
-        """The required output of the stubs for a run. Raises `Unplayable`."""
+        """The required output of the stubs for a run; where no inputs lead along it, also of the
+        nodes that compute. Raises `Unplayable`."""
+        walk = self._walk_of(run) if self._computed.computes else None
+        if walk is not None:
+            return self._searched_data(run, walk)
         scopes = self._all_scopes
-        if self._computed.computes:
-            return self._searched_data(run, self._walk_of(run))
         before = {
             gateway: _setters_before(gateway, scope.plan) if decision.coded else frozenset[str]()
             for scope in scopes
@@ -309,14 +315,18 @@ class LocalRunner(Runner):
         }
         return data_stimuli((d for s in scopes for d in s.plan.decisions.values()), run, before)
 
-    def _walk_of(self, run: Run) -> DataWalk:
-        """The walk along a run with inputs that lead along it. Raises `Unplayable`."""
+    def _scripts_values(self, run: Run) -> bool:
+        """Whether the results of computing nodes are scripted in a run: no inputs of the workflow
+        lead along it, so that only its flow can be executed."""
+        return self._computed.computes and self._walk_of(run) is None
+
+    def _walk_of(self, run: Run) -> DataWalk | None:
+        """The walk along a run with inputs that lead along it; `None` if the search has none."""
         planned = self._walks.get(id(run))
         if planned is None:
             attempt = InputSearch(self._computed, None, run.process).solve(run)
-            if attempt.conflict is not None:
-                raise Unplayable(attempt.conflict.message)
-            planned = self._walks[id(run)] = (run, attempt.walk)
+            walk = attempt.walk if attempt.conflict is None else None
+            planned = self._walks[id(run)] = (run, walk)
         return planned[1]
 
     def _searched_data(self, run: Run, walk: DataWalk) -> tuple[Stimulus, ...]:
@@ -344,11 +354,16 @@ class LocalRunner(Runner):
         return (*stimuli, longest)
 
     def request(
-        self, stimuli: Sequence[Stimulus], errors: Mapping[str, Sequence[str | None]] | None = None
+        self,
+        stimuli: Sequence[Stimulus],
+        errors: Mapping[str, Sequence[str | None]] | None = None,
+        *,
+        scripted: bool = False,
     ) -> RunRequest:
         """The run of the engine that a list of stimuli drives; stimuli without data need no stub:
         waits are answered immediately, and the engine has its own order. `errors` are messages of
-        tasks that fail, visit by visit; a failing task outputs no data."""
+        tasks that fail, visit by visit; a failing task outputs no data. With `scripted`, the
+        results of computing nodes are scripted as well."""
         root = self.compiled.root
         start, process = stimuli[0].element, root.plan.process
         trigger = root.plan.workflow_graph.nodes[
@@ -360,7 +375,8 @@ class LocalRunner(Runner):
         for scope in self._all_scopes:
             # a node of a workflow that is called is named with that workflow's id
             place = f"{scope.plan.scope.workflow_id}/" if scope is not root else ""
-            script = _Script(scope.plan, script_nodes(scope.plan, stimuli).visits, often)
+            visits = script_nodes(scope.plan, stimuli).visits
+            script = _Script(scope.plan, visits, often, scripted)
             script.answer_forms()
             script.answer_calls()
             script.set_stubs()
@@ -384,7 +400,7 @@ class LocalRunner(Runner):
             stubs=stubs,
             answers=answers or None,
             limits={"nodes": NODES_PER_STEP * (steps + 10), "ms": MOST_MS},
-            data=self._computed.computes,
+            data=self._computed.computes and not scripted,
         )
 
     def _read_result(self, run: EngineRun) -> RunResult:
@@ -428,6 +444,7 @@ class _Script:
         scope: the compiled form of the workflow.
         visits: the fields that its nodes output, visit by visit.
         often: the maximum number of visits of a node.
+        scripted: whether the results of all computing nodes are scripted.
         stubs: nodes whose output is replaced or extended.
         answers: what resumes waiting nodes.
     """
@@ -435,6 +452,7 @@ class _Script:
     scope: ScopePlan
     visits: Mapping[str, list[dict[str, Any]]]
     often: int
+    scripted: bool = False
     stubs: dict[str, dict[str, Any]] = field(default_factory=dict)
     answers: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -461,6 +479,25 @@ class _Script:
         """The output of placeholders, and of everything else that a run does not execute."""
         for name in _stubbed_nodes(self.scope, self.visits):
             self._merge_rows(name, self.visits.get(name, []))
+        if self.scripted:
+            self._script_values()
+
+    def _script_values(self) -> None:
+        """The results of nodes that compute: what the mappings of forms set, times in the past for
+        events that wait until one, and what decides afterwards."""
+        nodes = self.scope.workflow_graph.nodes
+        mapped = {
+            nodes[HelperKey(task, "outputs")].name: (form, nodes[task].name)
+            for task, form in self.scope.forms.items()
+            if HelperKey(task, "outputs") in nodes
+        }
+        timed = set(_timed_nodes(self.scope))
+        for name in computing_nodes(self.scope):
+            rows = self.visits.get(name, [])
+            if name in mapped and mapped[name][1] in self.visits:
+                form, task = mapped[name]
+                rows = [_mapped_fields(form, row) for row in self.visits[task]]
+            self._merge_rows(name, [{UNTIL: _OVER}] * self.often if name in timed else rows)
 
     def fail_tasks(self, errors: Mapping[str, Sequence[str | None]]) -> None:
         """Messages of errors, visit by visit; a failing task outputs no data."""
@@ -532,6 +569,11 @@ def _answers_to_messages(
             answer[PAGE] = f"{form.page} {visit}" if form.again else form.page
         answers.append({ANSWER: {**answer, ANSWERED_AT: _OVER}})
     return answers
+
+
+def _mapped_fields(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the mappings of a form set of a row."""
+    return {k: v for k, v in row.items() if k in form.sets}
 
 
 def _stubbed_nodes(
@@ -608,6 +650,15 @@ def scripted_nodes(scope: ScopePlan) -> list[str]:
         if isinstance(n.action, DescribeFailure)
         or (isinstance(n.action, COMPUTES) and n.element in scope.stubs_called)
         or (isinstance(n.action, ConcludeWork) and n.element in outside)
+    ]
+
+
+def _timed_nodes(scope: ScopePlan) -> list[str]:
+    """Names of the nodes that compute until when an event waits."""
+    return [
+        n.name
+        for n in scope.workflow_graph.nodes.values()
+        if n.role == "inputs" and isinstance(scope.graph.nodes.get(n.element), Event)
     ]
 
 
