@@ -3,6 +3,7 @@ mappings and times compute from the inputs of the run, and the branches that con
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,7 @@ from orgflow_ir.program.evaluator import evaluate, is_truthy
 from orgflow_ir.program.syntax import (
     Comparison,
     Constant,
+    Exact,
     Logical,
     Not,
     Path,
@@ -146,6 +148,8 @@ class ComputedProcess:
 
     plans: Sequence[ScopePlan]
     scripted: set[tuple[int, str]] = field(default_factory=set)
+    _solved: dict[Hashable, Mapping[Path, Any]] = field(default_factory=dict)
+    _before: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     @cached_property
     def place(self) -> Mapping[str, int]:
@@ -253,8 +257,29 @@ class ComputedProcess:
             return entered
         return value
 
+    def solve_missing(
+        self,
+        demands: Sequence[tuple[Tree, bool]],
+        paths: Sequence[Path],
+        missing: Sequence[Path],
+        known: PathValues,
+    ) -> Mapping[Path, Any]:
+        """Values of variables without one under which conditions hold as demanded; empty if none
+        are found. The same problem is solved once."""
+        given = repr([known.get(path) for path in paths if path not in missing])
+        key = (tuple((id(tree), want) for tree, want in demands), tuple(missing), given)
+        if key not in self._solved:
+            self._solved[key] = _solve_missing(demands, missing, known)
+        return self._solved[key]
+
     def is_before(self, site: str, reader: str) -> bool:
         """Whether a step of the same workflow comes before a reader, not beside it."""
+        known = self._before.get((site, reader))
+        if known is None:
+            known = self._before[site, reader] = self._is_before(site, reader)
+        return known
+
+    def _is_before(self, site: str, reader: str) -> bool:
         number = self.place[site]
         if self.place.get(reader) != number:
             return False
@@ -302,6 +327,9 @@ class DataWalk:
         slots: the inputs that the run has, with their values.
         observed: the branches in programs and conditions that it took.
         predicted: what nodes have to output.
+        reached: the number of the step that it is at.
+        asked_at: the number of the step that reads each input first.
+        before: its state before each step, if it keeps that.
     """
 
     def __init__(
@@ -316,7 +344,9 @@ class DataWalk:
         self.slots: dict[Slot, Any] = {}
         self.observed: set[Hashable] = set()
         self.predicted: list[Predicted] = []
-        self.at: dict[str, int] = {}
+        self.reached = 0
+        self.asked_at: dict[Slot, int] = {}
+        self.before: list[DataWalk] = []
         self._visits = Counter[str]()
         self._visited: list[tuple[str, int]] = []
         self._node_runs = Counter[tuple[int, str]]()
@@ -326,18 +356,35 @@ class DataWalk:
         self._done_early: set[str] = set()
         self._thrown: dict[str, StatementFault] = {}
 
+    def fork(self, inputs: Mapping[Slot, Any]) -> DataWalk:
+        """A walk that goes on from here with other inputs. What both have come to stays equal."""
+        other = copy.copy(self)
+        other.inputs = inputs
+        other.scopes = [scope.copied() for scope in self.scopes]
+        other.slots, other.asked_at = dict(self.slots), dict(self.asked_at)
+        other.observed, other.predicted = set(self.observed), list(self.predicted)
+        other._visits, other._visited = self._visits.copy(), list(self._visited)
+        other._node_runs, other._written = self._node_runs.copy(), dict(self._written)
+        other._locals = {element: own.copied() for element, own in self._locals.items()}
+        other._done_early, other._thrown = set(self._done_early), dict(self._thrown)
+        other.before = []
+        return other
+
     # -- steps -------------------------------------------------------------------------------------
 
-    def follow(self, steps: Sequence[Step]) -> None:
-        """Walk along all steps of a run. Raises `Conflict`, whose `at` is in `self.reached`."""
-        self.reached = 0
-        for number, step in enumerate(steps):
+    def follow(self, steps: Sequence[Step], *, keep: bool = False) -> None:
+        """Walk along the remaining steps of a run; with `keep`, each state is kept in `before`.
+        Raises `Conflict`; `reached` is the number of the step."""
+        for number in range(self.reached, len(steps)):
             self.reached = number
-            self.prepare(step, steps, number)
+            if keep:
+                self.before.append(self.fork(self.inputs))
+            step = steps[number]
+            self.prepare(step)
             self.decide(step)
             self.apply(step)
 
-    def prepare(self, step: Step, steps: Sequence[Step] = (), number: int = 0) -> None:
+    def prepare(self, step: Step) -> None:
         """Compute what the element of a step computes before it is done. Raises `Conflict`."""
         element = step.element
         host = self._host_of(element)
@@ -559,6 +606,7 @@ class DataWalk:
             value = None
         value = self.process.fit_answer(site, path, value)
         self.slots[slot] = value
+        self.asked_at.setdefault(slot, self.reached)
         whole = nest_values({path: value})[name] if len(path) > 1 else value
         held = scope.values.get(name)
         if isinstance(held, dict) and isinstance(whole, dict):
@@ -616,9 +664,9 @@ class DataWalk:
         paths = list(dict.fromkeys(p for tree, _ in demands for p in variables(tree)))
         known = PathValues(scope.values)
         missing = [path for path in paths if path not in known and path[0] not in scope.values]
-        solved: dict[Path, Any] = {}
+        solved: Mapping[Path, Any] = {}
         if missing:
-            solved = _solve_missing(demands, missing, known)
+            solved = self.process.solve_missing(demands, paths, missing, known)
         for path in paths:
             self._ask(
                 path, reader, number,
@@ -730,22 +778,32 @@ def branch_distance(tree: Tree, want: bool, values: Mapping[Path, Any]) -> float
     generation")."""
     if is_truthy(evaluate(tree, values)) is want:
         return 0.0
-    match tree:
-        case Not():
-            return branch_distance(tree.operand, not want, values) or 1.0
-        case Logical():
-            apart = [branch_distance(operand, want, values) for operand in tree.operands]
-            is_all = (tree.operator in ("&&", "and")) is want
+    match _open_exact(tree):
+        case Not(operands=(operand,)):
+            return branch_distance(operand, not want, values) or 1.0
+        case Logical(operands=operands) as logical:
+            apart = [branch_distance(operand, want, values) for operand in operands]
+            is_all = (logical.operator in ("&&", "and")) is want
             total = sum(apart) if is_all else min((a for a in apart if a > 0), default=1.0)
             return min(total / len(apart) if is_all else total, 1.0) or 1.0
-        case Comparison():
-            left, right = (evaluate(operand, values) for operand in tree.operands)
+        case Comparison(operands=operands):
+            left, right = (evaluate(operand, values) for operand in operands)
             if _is_number(left) and _is_number(right):
                 apart_by = abs(left - right) + 1
                 return float(apart_by / (apart_by + 10))
             return 1.0
         case _:
             return 1.0
+
+
+def _open_exact(tree: Tree) -> Tree:
+    """The operation of a condition of FEEL with operands that can be evaluated by themselves; any
+    other condition as it is."""
+    body = tree.body if isinstance(tree, Exact) else None
+    if not isinstance(tree, Exact) or not isinstance(body, Not | Logical | Comparison):
+        return tree
+    parts = tuple(Exact(operand, tree.paths, tree.tested) for operand in body.operands)
+    return type(body)(body.operation, parts)
 
 
 def _is_number(value: Any) -> bool:

@@ -9,7 +9,7 @@ of the model and their neighbours, then steps of growing size.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from orgflow.backends.n8n.replay.data_walk import (
@@ -39,20 +39,28 @@ UNRESTRICTED = (WalkRules(freely=True), WalkRules(portable=False, freely=True))
 
 ALL_RULES = (*RESTRICTED, *UNRESTRICTED)
 
-MOST_WALKS = 400
-"""Maximum number of walks along one run."""
+FEW_WALKS = 24
+"""Maximum number of walks along one run, as long as others may take its flows."""
 
-MOST_VARIANTS = 600
+MOST_WALKS = 400
+"""Maximum number of walks along runs that take a flow which no other one takes."""
+
+MOST_FREE = 60
+"""Maximum number of runs that data chooses, for such a flow."""
+
+MOST_VARIANTS = 240
 """Maximum number of walks for runs with other values on the same branches."""
 
-MOST_VAIN = 120
+MOST_VAIN = 60
 """Number of such walks in a row without anything new after which the search ends."""
 
 MOST_STEPS = 1_000
 """Maximum number of steps of a run whose branches the data chooses; more count as endless."""
 
 _PAIR_CANDIDATES = 14
-_MOST_BASES = 6
+_MOST_BASES = 3
+_MOST_RUNS = 3
+_MOST_ITEMS = 12
 _STRIDES = (1, -1, 16, -16, 256, -256, 4096, -4096, 65536, -65536)
 
 
@@ -78,23 +86,46 @@ class PlannedRun(NamedTuple):
     walk: DataWalk
 
 
+Confirm = Callable[[PlannedRun], bool]
+
+
+class _Base(NamedTuple):
+    """Where a search begins: a run, and inputs that lead along it or some part of it."""
+
+    run: Run
+    inputs: Mapping[Slot, Any]
+
+
+class _Nearness(NamedTuple):
+    """How far a run is from a flow: the distance of the conditions before it, 2 if it does not come
+    to them, and the inputs that they depend on."""
+
+    distance: float
+    slots: frozenset[Slot]
+
+
 class _Selection:
     """The runs that were chosen so far, and what ended others before their end.
 
     Attributes:
+        runs: those of the flow.
         planned: the runs, with their inputs.
+        solved: the numbers of those runs of the flow that are planned.
         faults: by kind and element, those of any run.
         stopped: by flow, the first of a run that was to take it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, runs: RunSet, confirm: Confirm) -> None:
+        self.runs, self._confirm = runs, confirm
         self.planned: list[PlannedRun] = []
+        self.solved: set[int] = set()
         self.faults: dict[tuple[str, str], ComputedFault] = {}
         self.stopped: dict[str, ComputedFault] = {}
         self._seen: set[Hashable] = set()
 
     def keep(self, candidate: PlannedRun) -> bool:
-        """Add a run, unless one with the same choices and branches of programs is there."""
+        """Add a run, unless one with the same choices and branches of programs is there, or it
+        depends on a conversion that the workflow refuses; whether it was added."""
         signature = (
             candidate.run.start,
             candidate.run.choices,
@@ -103,39 +134,66 @@ class _Selection:
         if signature in self._seen:
             return False
         self._seen.add(signature)
+        if not candidate.walk.rules.portable and not self._confirm(candidate):
+            return False
         self.planned.append(candidate)
         return True
 
-    def stop(self, fault: ComputedFault, flows: Iterable[str]) -> None:
-        """Note what ended a run that was to take flows."""
+    def stop(self, fault: ComputedFault, flow: str) -> None:
+        """Note what ended a run that was to take a flow."""
         self.faults.setdefault((fault.kind, fault.element), fault)
-        for flow in flows:
-            self.stopped.setdefault(flow, fault)
+        self.stopped.setdefault(flow, fault)
 
-    def missing(self, run: Run) -> set[str]:
-        """The flows of a run that no planned one takes."""
-        return _list_flows(run) - _collect_flows_taken(self.planned)
+    def shortest_with(self, flow: str) -> list[tuple[int, Run]]:
+        """The runs of the flow that take a flow, the shortest first, each with its number."""
+        runs = [(n, run) for n, run in enumerate(self.runs.runs) if flow in run.flows]
+        return sorted(runs, key=lambda item: len(item[1].steps))
 
-    def first(self, number: int) -> tuple[RunSelection, list[PlannedRun]]:
-        """The first run alone, of `number`."""
-        return RunSelection((self.planned[0].run,), left_out=number - 1), self.planned[:1]
+    def passing(self, flow: str) -> list[_Base]:
+        """The first planned runs that pass the element before a flow."""
+        takers = (s.element for run in self.runs.runs for s in run.steps if flow in s.taken)
+        element = next(takers, "")
+        return [
+            _Base(candidate.run, candidate.walk.slots)
+            for candidate in self.planned
+            if any(step.element == element for step in candidate.run.steps)
+        ][:_MOST_BASES]
 
-    def close(self, runs: RunSet, excluded: Sequence[Run]) -> RunSelection:
+    def border(self) -> list[str]:
+        """The flows that no planned run takes, and that follow an element which one passes; the
+        first flow of each run if there is no planned one."""
+        if not self.planned:
+            firsts = (next((s.taken for s in r.steps if s.taken), ()) for r in self.runs.runs)
+            return list(dict.fromkeys(flow for taken in firsts for flow in taken))
+        covered = {flow for candidate in self.planned for flow in candidate.run.flows}
+        passed = {step.element for candidate in self.planned for step in candidate.run.steps}
+        border: dict[str, None] = {}
+        for run in self.runs.runs:
+            for step in run.steps:
+                if step.element in passed:
+                    border.update(dict.fromkeys(f for f in step.taken if f not in covered))
+        return list(border)
+
+    def first(self) -> tuple[RunSelection, list[PlannedRun]]:
+        """The first run alone."""
+        left_out = len(self.runs.runs) - 1
+        return RunSelection((self.planned[0].run,), left_out=left_out), self.planned[:1]
+
+    def close(self) -> RunSelection:
         """The selection of all runs."""
-        covered = _collect_flows_taken(self.planned)
-        wanted = dict.fromkeys(flow for run in runs.runs for flow in sorted(_list_flows(run)))
-        missed = [flow for flow in wanted if flow not in covered]
         # What other runs pass is no cause; a flow that only a failing run takes is reached.
         passed = {step.element for p in self.planned for step in p.run.steps}
-        stopped = {flow: f for flow, f in self.stopped.items() if f.element not in passed}
-        causes = {(f.kind, f.element): f for f in map(stopped.get, missed) if f is not None}
+        border = self.border()
+        stopped = {f: fault for f in border if (fault := self.stopped.get(f)) is not None}
+        stopped = {flow: f for flow, f in stopped.items() if f.element not in passed}
+        causes = {(f.kind, f.element): f for f in stopped.values()}
         if not self.planned:
             causes.update(self.faults)
         return RunSelection(
             tuple(candidate.run for candidate in self.planned),
             tuple(causes.values()),
-            tuple(flow for flow in missed if flow not in stopped),
-            excluded=tuple(excluded),
+            tuple(flow for flow in border if flow not in stopped) if self.planned else (),
+            excluded=tuple(r for n, r in enumerate(self.runs.runs) if n not in self.solved),
         )
 
 
@@ -146,10 +204,18 @@ class InputSearch:
         process: its workflows.
         game: the token game of the model that is executed; not needed for single runs.
         process_id: the id of the process.
+        confirm: whether the workflow itself does not stop a run whose inputs a language converts.
     """
 
-    def __init__(self, process: ComputedProcess, game: Game | None, process_id: str) -> None:
+    def __init__(
+        self,
+        process: ComputedProcess,
+        game: Game | None,
+        process_id: str,
+        confirm: Confirm = lambda candidate: True,
+    ) -> None:
         self.process, self._game, self.process_id = process, game, process_id
+        self._confirm = confirm
         self.faulty: list[PlannedRun] = []
         self.candidates = list_candidate_values(used_constants(process))
 
@@ -161,13 +227,15 @@ class InputSearch:
 
     # -- one run -----------------------------------------------------------------------------------
 
-    def solve(self, run: Run, rules: Sequence[WalkRules] = ALL_RULES) -> _Attempt:
-        """The best inputs for a run; without a conflict if they lead all the way. The first rules
-        under which they do are preferred: inputs that a language has to convert, and steps that
-        overwrite what others set, are the last choice."""
+    def solve(
+        self, run: Run, rules: Sequence[WalkRules] = ALL_RULES, *, most: int = MOST_WALKS
+    ) -> _Attempt:
+        """The best inputs for a run, after at most `most` walks by each rule; without a conflict if
+        they lead all the way. The first rules under which they do are preferred: inputs that a
+        language has to convert, and steps that overwrite what others set, are the last choice."""
         best: _Attempt | None = None
         for allowed in rules:
-            attempt = self._search(run, allowed)
+            attempt = self._search(run, allowed, most)
             if attempt.conflict is None:
                 return attempt
             if best is None or attempt.score > best.score:
@@ -175,65 +243,76 @@ class InputSearch:
         assert best is not None
         return best
 
-    def _search(self, run: Run, rules: WalkRules) -> _Attempt:
-        left = MOST_WALKS
-        best = self._try(run, {}, rules)
+    def _search(self, run: Run, rules: WalkRules, most: int) -> _Attempt:
+        walk = DataWalk(self.process, run.start or run.process, {}, rules)
+        best = self._follow(run, walk)
+        left = most
         while best.conflict is not None and best.conflict.slots and left > 0:
             better = None
-            for attempt in self._neighbours(run, best):
+            for attempt in itertools.islice(self._neighbours(run, best), left):
                 left -= 1
                 if attempt.score > best.score:
                     better = attempt
-                    break
-                if left <= 0:
                     break
             if better is None:
                 break
             best = better
         return best
 
-    def _try(self, run: Run, inputs: Mapping[Slot, Any], rules: WalkRules) -> _Attempt:
-        walk = DataWalk(self.process, run.start or run.process, inputs, rules)
+    def _follow(self, run: Run, walk: DataWalk) -> _Attempt:
         try:
-            walk.follow(run.steps)
+            walk.follow(run.steps, keep=True)
         except Conflict as conflict:
-            return _Attempt(inputs, walk, conflict)
-        return _Attempt(inputs, walk, None)
+            return _Attempt(walk.inputs, walk, conflict)
+        return _Attempt(walk.inputs, walk, None)
 
     def _neighbours(self, run: Run, best: _Attempt) -> Iterator[_Attempt]:
-        """Walks with other values of the inputs that a conflict depends on."""
+        """Walks with other values of the inputs that a conflict depends on. Each goes on where the
+        first of them is read."""
         assert best.conflict is not None
-        slots = sorted(best.conflict.slots, key=str)
+        asked_at = best.walk.asked_at
+        slots = sorted(best.conflict.slots, key=lambda slot: (-asked_at.get(slot, 0), str(slot)))
         base = {**best.walk.slots, **best.inputs}
         for slot in slots:
             for value in self._values_near(base.get(slot)):
-                yield self._try(run, {**base, slot: value}, best.walk.rules)
+                yield self._change(run, best, {**base, slot: value}, asked_at.get(slot, 0))
         for first_slot, other_slot in itertools.combinations(slots[:4], 2):
             values = self.candidates[:_PAIR_CANDIDATES]
+            at = min(asked_at.get(first_slot, 0), asked_at.get(other_slot, 0))
             for first, second in itertools.product(values, repeat=2):
                 inputs = {**base, first_slot: first, other_slot: second}
-                yield self._try(run, inputs, best.walk.rules)
+                yield self._change(run, best, inputs, at)
+
+    def _change(
+        self, run: Run, best: _Attempt, inputs: Mapping[Slot, Any], number: int
+    ) -> _Attempt:
+        """The walk with other inputs, all of which are first read in a step or behind it."""
+        walk = best.walk.before[number].fork(inputs)
+        walk.before = best.walk.before[:number]
+        return self._follow(run, walk)
 
     def _values_near(self, value: Any, strides: Sequence[int] = _STRIDES) -> Iterator[Any]:
         """Other values of an input: the steps of a number, and all candidates."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield from (value + stride for stride in strides)
+        if isinstance(value, list) and value:
+            yield from ([*value, value[-1]], value[:-1])
         yield from self.candidates
 
     # -- runs whose branches the data chooses ------------------------------------------------------
 
     def run_freely(
-        self,
-        guide: Run,
-        inputs: Mapping[Slot, Any],
-        goals: Iterable[int] = (),
-        rules: WalkRules = WalkRules(),
+        self, guide: Run, inputs: Mapping[Slot, Any], rules: WalkRules
     ) -> PlannedRun | ComputedFault:
         """The run that inputs lead to, near a given one where the data leaves a choice; or what
         ends it before its end."""
         walk = DataWalk(self.process, guide.start or guide.process, inputs, rules)
-        simulator = _DataSimulator(self.game, self.process_id, walk, guide)
-        simulator.goals = set(goals)
+        return self._simulate(_DataSimulator(self.game, self.process_id, walk, guide))
+
+    def _simulate(self, simulator: _DataSimulator) -> PlannedRun | ComputedFault:
+        walk, guide = simulator.walk, simulator.guide
+        if simulator.goal:
+            simulator.goals = {self.game.net.flow_index[simulator.goal]}
         try:
             trial = simulator.simulate(guide.start)
         except Conflict as conflict:
@@ -261,68 +340,102 @@ class InputSearch:
         self, runs: RunSet, *, all_paths: bool, most: int
     ) -> tuple[RunSelection, list[PlannedRun]]:
         """The runs to play, with their inputs, and what no input reaches."""
-        found = _Selection()
-        excluded: list[tuple[Run, _Attempt]] = []
-        # 1. Inputs for each run of the flow.
-        for run in runs.runs:
-            attempt = self.solve(run, RESTRICTED)
+        found = _Selection(runs, self._confirm)
+        # 1. Inputs for each run of the flow, with a short search.
+        attempts: dict[int, _Attempt] = {}
+        for number, run in enumerate(runs.runs):
+            attempt = self.solve(run, RESTRICTED[:1], most=FEW_WALKS)
             if attempt.conflict is None:
                 found.keep(PlannedRun(run, attempt.walk))
-            else:
-                excluded.append((run, attempt))
+                found.solved.add(number)
+            attempts[number] = attempt
             if found.planned and not all_paths:
-                return found.first(len(runs.runs))
-        # 2. Runs that data chooses, for flows that no run of the flow takes with any inputs.
-        for run, attempt in excluded:
-            self._reach(run, attempt, found)
+                return found.first()
+        # 2. A longer search for the first flows that none of them takes.
+        given_up: set[str] = set()
+        while flow := next((f for f in found.border() if f not in given_up), None):
+            given_up.add(flow)
+            self._reach(flow, found)
             if found.planned and not all_paths:
-                return found.first(len(runs.runs))
-        # 3. The same where steps may also set what other steps set.
-        left_over: list[Run] = []
-        for run, _ in excluded:
-            if found.planned and not found.missing(run):
-                left_over.append(run)
-                continue
-            attempt = self.solve(run, UNRESTRICTED)
-            if attempt.conflict is None:
-                found.keep(PlannedRun(run, attempt.walk))
-            else:
-                left_over.append(run)
-                self._reach(run, attempt, found)
-            if found.planned and not all_paths:
-                return found.first(len(runs.runs))
+                return found.first()
         if all_paths:
             self._vary(found, most)
-        return found.close(runs, left_over), found.planned
+        return found.close(), found.planned
 
-    def _reach(self, run: Run, attempt: _Attempt, found: _Selection) -> None:
-        """Look for a run that data chooses and that takes flows which no planned one takes."""
-        missing = found.missing(run)
-        if found.planned and not missing:
-            return
-        base = {**attempt.walk.slots, **attempt.inputs}
-        goals = [self.game.net.flow_index[flow] for flow in missing]
-        slots = attempt.conflict.slots if attempt.conflict is not None else frozenset()
-        known = [base, *(candidate.walk.slots for candidate in found.planned[:_MOST_BASES])]
-        trials: Iterator[Mapping[Slot, Any]] = itertools.chain(
-            [base],
-            (
-                {**inputs, slot: value}
-                for inputs in known
-                for slot in sorted(slots or inputs, key=str)
-                for value in self._values_near(inputs.get(slot))
-            ),
-        )
-        for inputs in itertools.islice(trials, MOST_WALKS):
-            result = self.run_freely(run, inputs, goals, attempt.walk.rules)
-            if isinstance(result, ComputedFault):
-                found.stop(result, missing)
-                continue
-            if _list_flows(result.run) & missing or not found.planned:
-                found.keep(result)
-                missing -= _list_flows(result.run)
-                if not missing:
+    def _reach(self, flow: str, found: _Selection) -> None:
+        """Look for inputs that lead to a flow: from planned runs that pass the element before it,
+        wherever data leads, then along runs of the flow."""
+        runs = found.shortest_with(flow)
+        for rules in ALL_RULES:
+            if any(self._approach(flow, base, found, rules) for base in found.passing(flow)):
+                return
+            for number, run in runs[:_MOST_RUNS]:
+                attempt = self.solve(run, (rules,), most=MOST_WALKS // _MOST_RUNS)
+                if attempt.conflict is None and found.keep(PlannedRun(run, attempt.walk)):
+                    found.solved.add(number)
                     return
+                if not found.planned or not found.passing(flow):
+                    inputs = {**attempt.walk.slots, **attempt.inputs}
+                    if self._approach(flow, _Base(run, inputs), found, rules):
+                        return
+
+    def _approach(self, flow: str, base: _Base, found: _Selection, rules: WalkRules) -> bool:
+        """Look for a run that data chooses and that takes a flow, by changing the inputs that the
+        choice before the flow depends on, as long as it comes nearer; whether there is one."""
+        left = MOST_FREE
+        best, inputs = self._probe(flow, base.run, base.inputs, found, rules), base.inputs
+        while best is not None and left > 0:
+            better = None
+            for other in itertools.islice(self._list_changes(best, inputs), left):
+                left -= 1
+                near = self._probe(flow, base.run, other, found, rules)
+                if near is None:
+                    return True
+                if near.distance < best.distance:
+                    better = near, other
+                    break
+            if better is None:
+                return False
+            best, inputs = better
+        return best is None
+
+    def _probe(
+        self,
+        flow: str,
+        guide: Run,
+        inputs: Mapping[Slot, Any],
+        found: _Selection,
+        rules: WalkRules,
+    ) -> _Nearness | None:
+        """How near the run that inputs lead to comes to a flow; `None` if it takes it, and then it
+        is kept."""
+        walk = DataWalk(self.process, guide.start or guide.process, inputs, rules)
+        simulator = _DataSimulator(self.game, self.process_id, walk, guide, flow)
+        result = self._simulate(simulator)
+        if isinstance(result, PlannedRun):
+            if flow in result.run.flows and found.keep(result):
+                return None
+            if not found.planned:
+                found.keep(result)
+        else:
+            found.stop(result, flow)
+        return simulator.nearest or _Nearness(2.0, frozenset(walk.slots))
+
+    def _list_changes(
+        self, near: _Nearness, inputs: Mapping[Slot, Any]
+    ) -> Iterator[Mapping[Slot, Any]]:
+        """Inputs with other values of those that a choice depends on."""
+        slots = sorted(near.slots, key=str)
+        if any(slot in inputs for slot in slots):
+            # Without them, the choice itself determines those that it reads.
+            yield {slot: value for slot, value in inputs.items() if slot not in near.slots}
+        for slot in slots:
+            for value in self._values_near(inputs.get(slot)):
+                yield {**inputs, slot: value}
+        for first_slot, other_slot in itertools.combinations(slots[:4], 2):
+            values = self.candidates[:_PAIR_CANDIDATES]
+            for first, second in itertools.product(values, repeat=2):
+                yield {**inputs, first_slot: first, other_slot: second}
 
     def _vary(self, found: _Selection, most: int) -> None:
         """Add runs with other inputs that take other branches of programs and conditions, or come
@@ -334,7 +447,7 @@ class InputSearch:
             if len(found.planned) >= most or vain >= MOST_VAIN:
                 return
             vain += 1
-            result = self.run_freely(base.run, inputs, rules=base.walk.rules)
+            result = self.run_freely(base.run, inputs, base.walk.rules)
             if isinstance(result, ComputedFault):
                 continue
             if result.walk.observed - observed and found.keep(result):
@@ -358,11 +471,19 @@ class InputSearch:
 
 
 class _DataSimulator(Simulator):
-    """A run whose branches the data chooses, otherwise near another run."""
+    """A run whose branches the data chooses, otherwise near another run.
 
-    def __init__(self, game: Game, process_id: str, walk: DataWalk, guide: Run) -> None:
+    Attributes:
+        goal: a flow that it takes wherever it can.
+        nearest: the smallest distance at which it did not take it.
+    """
+
+    def __init__(
+        self, game: Game, process_id: str, walk: DataWalk, guide: Run, goal: str = ""
+    ) -> None:
         super().__init__(game, process_id, loops=MOST_STEPS, max_trials=1)
-        self.walk, self.guide = walk, guide
+        self.walk, self.guide, self.goal = walk, guide, goal
+        self.nearest: _Nearness | None = None
         self.max_steps = MOST_STEPS
         self.steps_left = 10 * MOST_STEPS
         self._on_guide = True
@@ -388,7 +509,11 @@ class _DataSimulator(Simulator):
             else super()._choose_step(state, stack, options, times, goals, trial)
         )
         conflicts: list[Conflict] = []
-        for option in (wanted, *(o for o in options if o != wanted)):
+        ordered = [wanted, *(o for o in options if o != wanted)]
+        if self.goal:
+            ordered.sort(key=lambda option: self.goal not in option.taken)
+        self.walk.reached = number
+        for option in ordered:
             if option.action == "wait":
                 return option
             try:
@@ -396,6 +521,8 @@ class _DataSimulator(Simulator):
                 self.walk.decide(option)
             except Conflict as conflict:
                 conflicts.append(conflict)
+                if self.goal in option.taken:
+                    self._note_nearness(conflict)
                 if conflict.kind != "branch":
                     break
                 continue
@@ -405,6 +532,11 @@ class _DataSimulator(Simulator):
         if last.kind == "branch":
             raise Conflict("no-branch", last.element, "no branch fits these values", last.slots)
         raise last
+
+    def _note_nearness(self, conflict: Conflict) -> None:
+        near = _Nearness(conflict.distance, conflict.slots)
+        if self.nearest is None or near.distance < self.nearest.distance:
+            self.nearest = near
 
     def _note_step(self, step: Step, times: Any, goals: set[int]) -> None:
         super()._note_step(step, times, goals)
@@ -424,16 +556,10 @@ def list_candidate_values(constants: Iterable[Any]) -> list[Any]:
         single.setdefault(repr(value), value)
     plain = list(single.values())[:40]
     several: list[Any] = [[value] for value in plain[:8]]
+    lengths = {v for v in plain if isinstance(v, int) and 1 < v <= _MOST_ITEMS}
+    several += [[1] * length for length in sorted(lengths)]
     several += [[], [1, 2, 3], "2030-01-01", "PT1H", None, {}, UNSET]
     return [*plain, *several]
-
-
-def _collect_flows_taken(planned: Sequence[PlannedRun]) -> set[str]:
-    return {flow for candidate in planned for flow in candidate.run.flows}
-
-
-def _list_flows(run: Run) -> set[str]:
-    return set(run.flows)
 
 
 def _most_frequent(steps: Sequence[Step]) -> str:

@@ -29,7 +29,7 @@ from orgflow.backends.n8n.plan.graph import HelperKey, start_key
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.task_form import TaskForm
 from orgflow.backends.n8n.replay.data_walk import ComputedProcess, DataWalk, Predicted, rows_of
-from orgflow.backends.n8n.replay.input_search import InputSearch
+from orgflow.backends.n8n.replay.input_search import InputSearch, PlannedRun
 from orgflow.backends.n8n.replay.scripted_data import script_nodes
 
 from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
@@ -168,12 +168,19 @@ class LocalRunner(Runner):
         """See `Runner`: where the workflow computes, the runs that inputs lead along."""
         if not self._computed.computes:
             return super().select(game, runs, all_paths=all_paths, max_runs=max_runs)
-        search = InputSearch(self._computed, game, runs.process)
+        search = InputSearch(self._computed, game, runs.process, self._is_accepted)
         selection, planned = search.select(runs, all_paths=all_paths, most=max_runs)
         faulty = [p for p in search.faulty if any(f.run is p.run for f in selection.faults)]
         self._walks = {id(p.run): (p.run, p.walk) for p in (*planned, *faulty)}
         self._walks |= {id(run): (run, None) for run in selection.excluded}
         return selection
+
+    def _is_accepted(self, candidate: PlannedRun) -> bool:
+        """Whether the workflow does not stop a run because of the types of its inputs. Raises
+        `EngineError`."""
+        self._walks[id(candidate.run)] = (candidate.run, candidate.walk)
+        (result,) = self.play([candidate.run])
+        return result.status != "error" or candidate.run.outcome == "error"
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`. Raises `EngineError` if the engine is missing or cannot be started."""
