@@ -224,6 +224,7 @@ def replay_model(
         covered += len(_flows_taken(played, process))
         left_out += chosen.left_out
         faults += _list_faults(process, chosen, drawn)
+        uncovered += [(flow, UNDECIDED) for flow in chosen.undecided if flow in drawn]
         reports += played
     index = ctx.analysis(ModelIndex, model)
     names = ctx.analysis(ElementNames, model)
@@ -282,6 +283,9 @@ def _stubs_by_name(model: Model, emitted: Emitted, process: Process) -> dict[str
         for element in part.elements
     }
 
+
+UNDECIDED = "no input was found that leads to it"
+"""The reason why no run takes a flow before which a condition is that the search does not cover."""
 
 _FAULT_WORDS = {
     "endless": "the run never ends",

@@ -74,6 +74,8 @@ class RunSelection(NamedTuple):
         runs: those to execute.
         faults: what ends other runs before their end.
         unreached: ids of flows that no data leads to.
+        undecided: ids of flows for which no data was found that leads to them, though there may be
+            some.
         left_out: the number of runs that are not executed.
         excluded: runs of the flow that no data leads along; `play` executes their flow alone, with
             scripted values in place of computed ones.
@@ -83,6 +85,7 @@ class RunSelection(NamedTuple):
     faults: tuple[ComputedFault, ...] = ()
     unreached: tuple[str, ...] = ()
     left_out: int = 0
+    undecided: tuple[str, ...] = ()
     excluded: tuple[Run, ...] = ()
 
 

@@ -25,18 +25,24 @@ from orgflow.backends.n8n.plan.actions import (
 from orgflow.backends.n8n.plan.failures import caught_in
 from orgflow.backends.n8n.plan.graph import PlanNode
 from orgflow.backends.n8n.plan.task_work import is_narrow
+from orgflow.backends.n8n.replay.path_conditions import (
+    DEFAULTS,
+    PathCondition,
+    Slot,
+    branch_distance,
+    infer_types,
+    list_values,
+    order_values,
+)
 
 from orgflow_ir.decisions.link import Logic
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.control_flow.calls import find_callee, hands_everything, takes_everything
 from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.flow.token_game.stub_data import (
-    Unplayable,
     decided_by,
-    list_candidates,
     list_demands,
     nest_values,
-    solve_demands,
     taken_flows,
 )
 from orgflow_ir.lowering.unrolling import is_loop_variable
@@ -47,9 +53,6 @@ from orgflow_ir.program.evaluator import evaluate, is_truthy
 from orgflow_ir.program.syntax import (
     Comparison,
     Constant,
-    Exact,
-    Logical,
-    Not,
     Path,
     Tree,
     nodes,
@@ -82,20 +85,6 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
     from orgflow_ir.flow.nets.failures import CaughtError
-
-
-class Slot(NamedTuple):
-    """An input of a run: a variable, or a part of one, that a step outputs at one of its visits.
-
-    Attributes:
-        site: the id of the step; of the run, if it is given at its start.
-        visit: counted from 1.
-        path: the variable and its part.
-    """
-
-    site: str
-    visit: int
-    path: Path
 
 
 class Predicted(NamedTuple):
@@ -180,6 +169,11 @@ class ComputedProcess:
                 if isinstance(node.action, kinds) and (number, node.name) not in self.scripted:
                     programs.setdefault(node.element, []).append(node)
         return programs
+
+    @cached_property
+    def types(self) -> Mapping[str, str]:
+        """The type that conditions and programs expect of each variable."""
+        return infer_types(used_trees(self))
 
     @cached_property
     def computes(self) -> bool:
@@ -269,7 +263,7 @@ class ComputedProcess:
         given = repr([known.get(path) for path in paths if path not in missing])
         key = (tuple((id(tree), want) for tree, want in demands), tuple(missing), given)
         if key not in self._solved:
-            self._solved[key] = _solve_missing(demands, missing, known)
+            self._solved[key] = _solve_missing(demands, missing, known, self.types)
         return self._solved[key]
 
     def is_before(self, site: str, reader: str) -> bool:
@@ -330,6 +324,8 @@ class DataWalk:
         reached: the number of the step that it is at.
         asked_at: the number of the step that reads each input first.
         before: its state before each step, if it keeps that.
+        passed: the conditions that it passed.
+        failed: those that it did not pass last.
     """
 
     def __init__(
@@ -347,6 +343,9 @@ class DataWalk:
         self.reached = 0
         self.asked_at: dict[Slot, int] = {}
         self.before: list[DataWalk] = []
+        self.passed: list[PathCondition] = []
+        self.failed: PathCondition | None = None
+        self._raw: dict[tuple[int, Path], Slot] = {}
         self._visits = Counter[str]()
         self._visited: list[tuple[str, int]] = []
         self._node_runs = Counter[tuple[int, str]]()
@@ -365,6 +364,7 @@ class DataWalk:
         other.observed, other.predicted = set(self.observed), list(self.predicted)
         other._visits, other._visited = self._visits.copy(), list(self._visited)
         other._node_runs, other._written = self._node_runs.copy(), dict(self._written)
+        other._raw, other.passed = dict(self._raw), list(self.passed)
         other._locals = {element: own.copied() for element, own in self._locals.items()}
         other._done_early, other._thrown = set(self._done_early), dict(self._thrown)
         other.before = []
@@ -598,7 +598,8 @@ class DataWalk:
             return
         slot = Slot(site, max(self._visits[site], 1), path)
         current = PathValues(scope.values).get(path, _MISSING)
-        default = wanted if is_wanted else (_DEFAULT if current is _MISSING else current)
+        usual = DEFAULTS.get(self.process.types.get(name, ""), _DEFAULT) if len(path) == 1 else _DEFAULT
+        default = wanted if is_wanted else (usual if current is _MISSING else current)
         value = self.inputs.get(slot, default)
         if value is UNSET:
             return
@@ -606,6 +607,7 @@ class DataWalk:
             value = None
         value = self.process.fit_answer(site, path, value)
         self.slots[slot] = value
+        self._raw[number, path] = slot
         self.asked_at.setdefault(slot, self.reached)
         whole = nest_values({path: value})[name] if len(path) > 1 else value
         held = scope.values.get(name)
@@ -699,13 +701,29 @@ class DataWalk:
                     order = compare_operands(node, values)
                     if order is not None:
                         self.observed.add((element, *Observed(id(node), order)))
+        condition = self._read_condition(number, demands)
         if distance > 0:
+            self.failed = condition
             branch = distance < 1 or self._is_decided(decision, values)
             raise Conflict(
                 "branch" if branch else "no-branch", element,
                 "its conditions lead to another branch" if branch else "no condition holds",
                 origins, distance / (distance + 1),
             )  # fmt: skip
+        self.passed.append(condition)
+
+    def _read_condition(self, number: int, demands: Sequence[tuple[Tree, bool]]) -> PathCondition:
+        """The demands with the variables that are inputs, and the values of the others."""
+        values = PathValues(self.scopes[number].values)
+        inputs: dict[Path, Slot] = {}
+        fixed: dict[Path, Any] = {}
+        for path in dict.fromkeys(path for tree, _ in demands for path in variables(tree)):
+            _, computed = self._written.get((number, path[0]), (0, True))
+            if not computed and (number, path) in self._raw:
+                inputs[path] = self._raw[number, path]
+            elif path in values:
+                fixed[path] = values[path]
+        return PathCondition(tuple(demands), inputs, fixed)
 
     def _is_decided(self, decision: Decision, values: PathValues) -> bool:
         return decision.default is not None or any(
@@ -737,24 +755,25 @@ def _merge_values(held: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def _solve_missing(
-    demands: Sequence[tuple[Tree, bool]], missing: Sequence[Path], known: PathValues
+    demands: Sequence[tuple[Tree, bool]],
+    missing: Sequence[Path],
+    known: PathValues,
+    types: Mapping[str, str],
 ) -> dict[Path, Any]:
-    """Values of variables without one under which conditions hold as demanded; those of the first
-    attempt if none are found."""
-    all_paths = {path for tree, _ in demands for path in variables(tree)}
-    if all_paths == set(missing):
-        try:
-            return solve_demands(demands)
-        except Unplayable:
-            return {}
-    candidates = list_candidates(demands)
-    for combination in itertools.islice(
-        itertools.product(candidates, repeat=len(missing)), _MOST_TRIES
-    ):
-        tried = dict(zip(missing, combination, strict=True))
-        values = _Overlay(tried, known)
-        if all(is_truthy(evaluate(tree, values)) is want for tree, want in demands):
-            return tried
+    """Values of variables without one under which conditions hold as demanded, in every language
+    if possible; empty if none are found."""
+    values = list_values(demands)
+    ordered = [
+        order_values(values, types.get(path[0]) if len(path) == 1 else None) for path in missing
+    ]
+    for portable in (True, False):
+        for combination in itertools.islice(itertools.product(*ordered), _MOST_TRIES):
+            tried = dict(zip(missing, combination, strict=True))
+            given = _Overlay(tried, known)
+            if all(is_truthy(evaluate(tree, given)) is want for tree, want in demands) and (
+                not portable or all(is_portable(tree, want, given) for tree, want in demands)
+            ):
+                return tried
     return {}
 
 
@@ -770,44 +789,6 @@ class _Overlay(PathValues):
 
     def __iter__(self) -> Iterator[Path]:
         return iter(dict.fromkeys((*self._first, *self._rest)))
-
-
-def branch_distance(tree: Tree, want: bool, values: Mapping[Path, Any]) -> float:
-    """How far a condition is from a truth value: 0 if it has it, otherwise at most 1; less the
-    nearer the operands of its comparisons are (Korel 1990, "Automated software test data
-    generation")."""
-    if is_truthy(evaluate(tree, values)) is want:
-        return 0.0
-    match _open_exact(tree):
-        case Not(operands=(operand,)):
-            return branch_distance(operand, not want, values) or 1.0
-        case Logical(operands=operands) as logical:
-            apart = [branch_distance(operand, want, values) for operand in operands]
-            is_all = (logical.operator in ("&&", "and")) is want
-            total = sum(apart) if is_all else min((a for a in apart if a > 0), default=1.0)
-            return min(total / len(apart) if is_all else total, 1.0) or 1.0
-        case Comparison(operands=operands):
-            left, right = (evaluate(operand, values) for operand in operands)
-            if _is_number(left) and _is_number(right):
-                apart_by = abs(left - right) + 1
-                return float(apart_by / (apart_by + 10))
-            return 1.0
-        case _:
-            return 1.0
-
-
-def _open_exact(tree: Tree) -> Tree:
-    """The operation of a condition of FEEL with operands that can be evaluated by themselves; any
-    other condition as it is."""
-    body = tree.body if isinstance(tree, Exact) else None
-    if not isinstance(tree, Exact) or not isinstance(body, Not | Logical | Comparison):
-        return tree
-    parts = tuple(Exact(operand, tree.paths, tree.tested) for operand in body.operands)
-    return type(body)(body.operation, parts)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def rows_of(slots: Mapping[Slot, Any]) -> dict[str, dict[int, dict[str, Any]]]:
@@ -828,16 +809,20 @@ def rows_of(slots: Mapping[Slot, Any]) -> dict[str, dict[int, dict[str, Any]]]:
 
 def used_constants(process: ComputedProcess) -> Iterator[Any]:
     """Constants of the conditions, programs and decisions of a process, as JSON."""
+    for tree in used_trees(process):
+        for part in walk_parts(tree):
+            if isinstance(part, Constant) and part.value is not None:
+                yield _read_constant(part.value)
+
+
+def used_trees(process: ComputedProcess) -> Iterator[Tree]:
+    """The conditions of a process, and the expressions of its programs and decisions."""
     for plan in process.plans:
-        trees = [b.tree for d in plan.decisions.values() for b in d.branches if b.tree is not None]
+        yield from (b.tree for d in plan.decisions.values() for b in d.branches if b.tree)
         for work in plan.work.values():
-            trees += _list_trees(work.statements)
+            yield from _list_trees(work.statements)
         for mappings in plan.mapped.values():
-            trees += [tree for _, tree in (*mappings.inputs, *mappings.outputs)]
-        for tree in trees:
-            for part in walk_parts(tree):
-                if isinstance(part, Constant) and part.value is not None:
-                    yield _read_constant(part.value)
+            yield from (tree for _, tree in (*mappings.inputs, *mappings.outputs))
 
 
 def _list_trees(statements: Iterable[Statement]) -> Iterator[Tree]:

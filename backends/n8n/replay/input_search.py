@@ -17,9 +17,16 @@ from orgflow.backends.n8n.replay.data_walk import (
     ComputedProcess,
     Conflict,
     DataWalk,
-    Slot,
     WalkRules,
     used_constants,
+)
+from orgflow.backends.n8n.replay.path_conditions import (
+    PathCondition,
+    Slot,
+    is_covered,
+    order_values,
+    relate_conditions,
+    solve_conditions,
 )
 
 from orgflow_ir.diagnostics import Step
@@ -30,22 +37,20 @@ from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.flow.token_game.stub_data import OTHERWISE
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.runners import ComputedFault, RunSelection
+from orgflow_ir.program.syntax import variables
 
 RESTRICTED = (WalkRules(), WalkRules(portable=False))
 """The rules under which no step sets what the model lets other steps set."""
 
-UNRESTRICTED = (WalkRules(freely=True), WalkRules(portable=False, freely=True))
-"""The other ones."""
-
-ALL_RULES = (*RESTRICTED, *UNRESTRICTED)
+ALL_RULES = (*RESTRICTED, WalkRules(portable=False, freely=True))
 
 FEW_WALKS = 24
 """Maximum number of walks along one run, as long as others may take its flows."""
 
-MOST_WALKS = 400
+MOST_WALKS = 200
 """Maximum number of walks along runs that take a flow which no other one takes."""
 
-MOST_FREE = 60
+MOST_FREE = 40
 """Maximum number of runs that data chooses, for such a flow."""
 
 MOST_VARIANTS = 240
@@ -58,9 +63,11 @@ MOST_STEPS = 1_000
 """Maximum number of steps of a run whose branches the data chooses; more count as endless."""
 
 _PAIR_CANDIDATES = 14
-_MOST_BASES = 3
-_MOST_RUNS = 3
+_MOST_BASES = 2
+_MOST_RUNS = 2
 _MOST_ITEMS = 12
+_BEHIND = 0.001
+"""The distance of a run that fails behind the flow that it was to take."""
 _STRIDES = (1, -1, 16, -16, 256, -256, 4096, -4096, 65536, -65536)
 
 
@@ -97,11 +104,21 @@ class _Base(NamedTuple):
 
 
 class _Nearness(NamedTuple):
-    """How far a run is from a flow: the distance of the conditions before it, 2 if it does not come
-    to them, and the inputs that they depend on."""
+    """How far a run is from a flow.
+
+    Attributes:
+        distance: of the conditions before it, 2 if it does not come to them.
+        slots: the inputs that they depend on.
+        given: all inputs of the run.
+        failed: the conditions, if they are some.
+        passed: the earlier ones of the run.
+    """
 
     distance: float
     slots: frozenset[Slot]
+    given: Mapping[Slot, Any]
+    failed: PathCondition | None = None
+    passed: Sequence[PathCondition] = ()
 
 
 class _Selection:
@@ -111,6 +128,8 @@ class _Selection:
         runs: those of the flow.
         planned: the runs, with their inputs.
         solved: the numbers of those runs of the flow that are planned.
+        undecided: flows before which a condition is that a search does not cover.
+        dead: flows before which a condition is that no values meet.
         faults: by kind and element, those of any run.
         stopped: by flow, the first of a run that was to take it.
     """
@@ -119,6 +138,8 @@ class _Selection:
         self.runs, self._confirm = runs, confirm
         self.planned: list[PlannedRun] = []
         self.solved: set[int] = set()
+        self.undecided: set[str] = set()
+        self.dead: set[str] = set()
         self.faults: dict[tuple[str, str], ComputedFault] = {}
         self.stopped: dict[str, ComputedFault] = {}
         self._seen: set[Hashable] = set()
@@ -143,6 +164,13 @@ class _Selection:
         """Note what ended a run that was to take a flow."""
         self.faults.setdefault((fault.kind, fault.element), fault)
         self.stopped.setdefault(flow, fault)
+
+    def note_failure(self, flow: str, near: _Nearness) -> None:
+        """Note whether a search says anything about the conditions that a run did not pass."""
+        if near.failed is not None and near.slots and flow not in self.undecided:
+            related = relate_conditions(near.failed, near.passed)
+            if not is_covered(tree for c in related for tree, _ in c.demands):
+                self.undecided.add(flow)
 
     def shortest_with(self, flow: str) -> list[tuple[int, Run]]:
         """The runs of the flow that take a flow, the shortest first, each with its number."""
@@ -189,10 +217,13 @@ class _Selection:
         causes = {(f.kind, f.element): f for f in stopped.values()}
         if not self.planned:
             causes.update(self.faults)
+        unreached = [flow for flow in border if flow not in stopped] if self.planned else []
+        undecided = self.undecided - self.dead
         return RunSelection(
             tuple(candidate.run for candidate in self.planned),
             tuple(causes.values()),
-            tuple(flow for flow in border if flow not in stopped) if self.planned else (),
+            tuple(f for f in unreached if f not in undecided),
+            undecided=tuple(f for f in unreached if f in undecided),
             excluded=tuple(r for n, r in enumerate(self.runs.runs) if n not in self.solved),
         )
 
@@ -216,6 +247,8 @@ class InputSearch:
     ) -> None:
         self.process, self._game, self.process_id = process, game, process_id
         self._confirm = confirm
+        self._ordered: dict[str, list[Any]] = {}
+        self._solved: dict[str, Mapping[Slot, Any] | None] = {}
         self.faulty: list[PlannedRun] = []
         self.candidates = list_candidate_values(used_constants(process))
 
@@ -273,8 +306,11 @@ class InputSearch:
         asked_at = best.walk.asked_at
         slots = sorted(best.conflict.slots, key=lambda slot: (-asked_at.get(slot, 0), str(slot)))
         base = {**best.walk.slots, **best.inputs}
+        solved = self._solve_path(best.walk.failed, best.walk.passed, base)
+        if solved is not None:
+            yield self._change(run, best, {**base, **solved}, 0)
         for slot in slots:
-            for value in self._values_near(base.get(slot)):
+            for value in self._values_near(slot, base.get(slot)):
                 yield self._change(run, best, {**base, slot: value}, asked_at.get(slot, 0))
         for first_slot, other_slot in itertools.combinations(slots[:4], 2):
             values = self.candidates[:_PAIR_CANDIDATES]
@@ -282,6 +318,23 @@ class InputSearch:
             for first, second in itertools.product(values, repeat=2):
                 inputs = {**base, first_slot: first, other_slot: second}
                 yield self._change(run, best, inputs, at)
+
+    def _solve_path(
+        self,
+        failed: PathCondition | None,
+        passed: Sequence[PathCondition],
+        inputs: Mapping[Slot, Any],
+    ) -> Mapping[Slot, Any] | None:
+        """Inputs that meet the conditions of a path together; each problem is solved once."""
+        if failed is None or not failed.inputs:
+            return None
+        related = relate_conditions(failed, passed)
+        key = repr([([(id(t), w) for t, w in c.demands], c.inputs, c.fixed) for c in related])
+        if key not in self._solved:
+            self._solved[key] = solve_conditions(
+                related, inputs, self.process.types
+            )
+        return self._solved[key]
 
     def _change(
         self, run: Run, best: _Attempt, inputs: Mapping[Slot, Any], number: int
@@ -291,13 +344,19 @@ class InputSearch:
         walk.before = best.walk.before[:number]
         return self._follow(run, walk)
 
-    def _values_near(self, value: Any, strides: Sequence[int] = _STRIDES) -> Iterator[Any]:
-        """Other values of an input: the steps of a number, and all candidates."""
+    def _values_near(
+        self, slot: Slot, value: Any, strides: Sequence[int] = _STRIDES
+    ) -> Iterator[Any]:
+        """Other values of an input: the steps of a number, and all candidates, those of its type
+        first."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield from (value + stride for stride in strides)
         if isinstance(value, list) and value:
             yield from ([*value, value[-1]], value[:-1])
-        yield from self.candidates
+        kind = self.process.types.get(slot.path[0], "") if len(slot.path) == 1 else ""
+        if kind not in self._ordered:
+            self._ordered[kind] = order_values(self.candidates, kind or None)
+        yield from self._ordered[kind]
 
     # -- runs whose branches the data chooses ------------------------------------------------------
 
@@ -317,6 +376,7 @@ class InputSearch:
             trial = simulator.simulate(guide.start)
         except Conflict as conflict:
             assert simulator.trial is not None
+            simulator.note_failure(conflict)
             run = self._read_run(guide, simulator.trial, "failed")
             self.faulty.append(PlannedRun(run, walk))
             return ComputedFault(conflict.kind, conflict.element, conflict.message, run)
@@ -367,8 +427,9 @@ class InputSearch:
         wherever data leads, then along runs of the flow."""
         runs = found.shortest_with(flow)
         for rules in ALL_RULES:
-            if any(self._approach(flow, base, found, rules) for base in found.passing(flow)):
-                return
+            for base in found.passing(flow):
+                if self._approach(flow, base, found, rules) or flow in found.dead:
+                    return
             for number, run in runs[:_MOST_RUNS]:
                 attempt = self.solve(run, (rules,), most=MOST_WALKS // _MOST_RUNS)
                 if attempt.conflict is None and found.keep(PlannedRun(run, attempt.walk)):
@@ -384,7 +445,7 @@ class InputSearch:
         choice before the flow depends on, as long as it comes nearer; whether there is one."""
         left = MOST_FREE
         best, inputs = self._probe(flow, base.run, base.inputs, found, rules), base.inputs
-        while best is not None and left > 0:
+        while best is not None and left > 0 and flow not in found.dead:
             better = None
             for other in itertools.islice(self._list_changes(best, inputs), left):
                 left -= 1
@@ -419,18 +480,35 @@ class InputSearch:
                 found.keep(result)
         else:
             found.stop(result, flow)
-        return simulator.nearest or _Nearness(2.0, frozenset(walk.slots))
+        near = simulator.nearest or _Nearness(2.0, frozenset(walk.slots), walk.slots)
+        if near.failed is not None and self._is_contradiction(near.failed):
+            found.dead.add(flow)
+        found.note_failure(flow, near)
+        return near
+
+    def _is_contradiction(self, condition: PathCondition) -> bool:
+        """Whether no values at all meet a demand of a condition, or all of them together."""
+        single = [PathCondition((d,), condition.inputs, {}) for d in condition.demands]
+        return any(
+            is_covered(tree for tree, _ in part.demands)
+            and all(path in part.inputs for tree, _ in part.demands for path in variables(tree))
+            and self._solve_path(part, (), {}) is None
+            for part in (*single, condition)
+        )
 
     def _list_changes(
         self, near: _Nearness, inputs: Mapping[Slot, Any]
     ) -> Iterator[Mapping[Slot, Any]]:
         """Inputs with other values of those that a choice depends on."""
         slots = sorted(near.slots, key=str)
+        solved = self._solve_path(near.failed, near.passed, {**near.given, **inputs})
+        if solved is not None:
+            yield {**inputs, **solved}
         if any(slot in inputs for slot in slots):
             # Without them, the choice itself determines those that it reads.
             yield {slot: value for slot, value in inputs.items() if slot not in near.slots}
         for slot in slots:
-            for value in self._values_near(inputs.get(slot)):
+            for value in self._values_near(slot, inputs.get(slot)):
                 yield {**inputs, slot: value}
         for first_slot, other_slot in itertools.combinations(slots[:4], 2):
             values = self.candidates[:_PAIR_CANDIDATES]
@@ -462,7 +540,7 @@ class InputSearch:
         tried: set[str] = set()
         for base in queue:
             for slot, value in list(base.walk.slots.items()):
-                for other in self._values_near(value, strides=(1, -1)):
+                for other in self._values_near(slot, value, strides=(1, -1)):
                     inputs = {**base.walk.slots, slot: other}
                     key = repr(sorted((str(s), repr(v)) for s, v in inputs.items()))
                     if type(other) is type(value) and key not in tried:
@@ -533,8 +611,17 @@ class _DataSimulator(Simulator):
             raise Conflict("no-branch", last.element, "no branch fits these values", last.slots)
         raise last
 
+    def note_failure(self, conflict: Conflict) -> None:
+        """Note what ended the run; behind its goal, that is all that is in the way."""
+        assert self.trial is not None
+        if self.goal and any(self.goal in step.taken for step in self.trial.steps):
+            self.nearest = _Nearness(_BEHIND, conflict.slots, dict(self.walk.slots))
+
     def _note_nearness(self, conflict: Conflict) -> None:
-        near = _Nearness(conflict.distance, conflict.slots)
+        walk = self.walk
+        near = _Nearness(
+            conflict.distance, conflict.slots, dict(walk.slots), walk.failed, list(walk.passed)
+        )
         if self.nearest is None or near.distance < self.nearest.distance:
             self.nearest = near
 
