@@ -22,6 +22,7 @@ from orgflow.backends.n8n.plan.actions import (
     Send,
     TakeBack,
 )
+from orgflow.backends.n8n.plan.decisions import list_required
 from orgflow.backends.n8n.plan.failures import caught_in
 from orgflow.backends.n8n.plan.graph import PlanNode
 from orgflow.backends.n8n.plan.task_work import is_narrow
@@ -49,6 +50,7 @@ from orgflow_ir.lowering.unrolling import is_loop_variable
 from orgflow_ir.model import CallActivity, Event
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple, dataclass
+from orgflow_ir.program.evaluation_guards import Need
 from orgflow_ir.program.evaluator import evaluate, is_truthy
 from orgflow_ir.program.syntax import (
     Comparison,
@@ -139,6 +141,7 @@ class ComputedProcess:
     scripted: set[tuple[int, str]] = field(default_factory=set)
     _solved: dict[Hashable, Mapping[Path, Any]] = field(default_factory=dict)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _needs: dict[int, Sequence[Need]] = field(default_factory=dict)
 
     @cached_property
     def place(self) -> Mapping[str, int]:
@@ -179,6 +182,11 @@ class ComputedProcess:
     def computes(self) -> bool:
         """Whether anything is computed."""
         return bool(self.programs)
+
+    @cached_property
+    def searches(self) -> bool:
+        """Whether inputs decide or change something: a condition in code, or what is computed."""
+        return self.computes or bool(self.deciders)
 
     @cached_property
     def caught(self) -> Mapping[str, tuple[CaughtError, ...]]:
@@ -245,11 +253,26 @@ class ComputedProcess:
         options = (option.value for field in form.fields for option in field.options)
         for entered in (value, str(value), *_ENTERED, *options):
             try:
-                form.answers(nest_values({path: entered}))
+                answers = form.answers(nest_values({path: entered}))
             except (ValueError, TypeError, AttributeError):
                 continue
-            return entered
+            # An option that stands for every other value has one of its own.
+            chosen = (
+                option.value
+                for field in form.fields
+                if field.asked.type == "choice" and tuple(field.asked.path) == path
+                for option in field.options
+                if option.label == answers.get(field.label)
+            )
+            return next(chosen, entered)
         return value
+
+    def list_needs(self, decision: Decision) -> Sequence[Need]:
+        """The variables that the conditions of a decision need to be set."""
+        needs = self._needs.get(id(decision))
+        if needs is None:
+            needs = self._needs[id(decision)] = list_required(decision)
+        return needs
 
     def solve_missing(
         self,
@@ -346,6 +369,7 @@ class DataWalk:
         self.passed: list[PathCondition] = []
         self.failed: PathCondition | None = None
         self._raw: dict[tuple[int, Path], Slot] = {}
+        self._unset: dict[str, Slot] = {}
         self._visits = Counter[str]()
         self._visited: list[tuple[str, int]] = []
         self._node_runs = Counter[tuple[int, str]]()
@@ -365,6 +389,7 @@ class DataWalk:
         other._visits, other._visited = self._visits.copy(), list(self._visited)
         other._node_runs, other._written = self._node_runs.copy(), dict(self._written)
         other._raw, other.passed = dict(self._raw), list(self.passed)
+        other._unset = dict(self._unset)
         other._locals = {element: own.copied() for element, own in self._locals.items()}
         other._done_early, other._thrown = set(self._done_early), dict(self._thrown)
         other.before = []
@@ -602,6 +627,7 @@ class DataWalk:
         default = wanted if is_wanted else (usual if current is _MISSING else current)
         value = self.inputs.get(slot, default)
         if value is UNSET:
+            self._unset[name] = slot
             return
         if tested and not is_wanted and slot not in self.inputs and current is _MISSING:
             value = None
@@ -684,6 +710,7 @@ class DataWalk:
     ) -> None:
         scope = self.scopes[number]
         values = PathValues(scope.values)
+        self._check_set(element, decision, values)
         distance, origins = 0.0, frozenset[Hashable]()
         for tree, want in demands:
             apart = branch_distance(tree, want, values)
@@ -711,6 +738,16 @@ class DataWalk:
                 origins, distance / (distance + 1),
             )  # fmt: skip
         self.passed.append(condition)
+
+    def _check_set(self, element: str, decision: Decision, values: PathValues) -> None:
+        """Check that each variable has a value that the conditions need. Raises `Conflict`."""
+        for need in self.process.list_needs(decision):
+            missing = [name for name in need.names if (name,) not in values]
+            if missing and all(is_truthy(evaluate(t, values)) is want for t, want in need.guards):
+                slots = frozenset[Hashable](self._unset.get(name) for name in missing)
+                raise Conflict(
+                    "unset", element, f"the variable `{missing[0]}` has no value", slots
+                )
 
     def _read_condition(self, number: int, demands: Sequence[tuple[Tree, bool]]) -> PathCondition:
         """The demands with the variables that are inputs, and the values of the others."""

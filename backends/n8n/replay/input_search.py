@@ -487,14 +487,16 @@ class InputSearch:
         return near
 
     def _is_contradiction(self, condition: PathCondition) -> bool:
-        """Whether no values at all meet a demand of a condition, or all of them together."""
-        single = [PathCondition((d,), condition.inputs, {}) for d in condition.demands]
-        return any(
-            is_covered(tree for tree, _ in part.demands)
-            and all(path in part.inputs for tree, _ in part.demands for path in variables(tree))
-            and self._solve_path(part, (), {}) is None
-            for part in (*single, condition)
-        )
+        """Whether no values of the variables, wherever these come from, meet a demand of a
+        condition, or all demands together."""
+        for demands in (*((demand,) for demand in condition.demands), condition.demands):
+            paths = {path for tree, _ in demands for path in variables(tree)}
+            free = {path: Slot("", 0, path) for path in sorted(paths)}
+            part = PathCondition(demands, free, {})
+            is_said = is_covered(tree for tree, _ in demands)
+            if is_said and free and self._solve_path(part, (), {}) is None:
+                return True
+        return False
 
     def _list_changes(
         self, near: _Nearness, inputs: Mapping[Slot, Any]

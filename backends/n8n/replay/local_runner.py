@@ -166,7 +166,7 @@ class LocalRunner(Runner):
 
     def select(self, game: Game, runs: RunSet, *, all_paths: bool, max_runs: int) -> RunSelection:
         """See `Runner`: where the workflow computes, the runs that inputs lead along."""
-        if not self._computed.computes:
+        if not self._computed.searches:
             return super().select(game, runs, all_paths=all_paths, max_runs=max_runs)
         search = InputSearch(self._computed, game, runs.process, self._is_accepted)
         selection, planned = search.select(runs, all_paths=all_paths, most=max_runs)
@@ -311,7 +311,7 @@ class LocalRunner(Runner):
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """The required output of the stubs for a run; where no inputs lead along it, also of the
         nodes that compute. Raises `Unplayable`."""
-        walk = self._walk_of(run) if self._computed.computes else None
+        walk = self._walk_of(run) if self._computed.searches else None
         if walk is not None:
             return self._searched_data(run, walk)
         scopes = self._all_scopes
@@ -325,7 +325,7 @@ class LocalRunner(Runner):
     def _scripts_values(self, run: Run) -> bool:
         """Whether the results of computing nodes are scripted in a run: no inputs of the workflow
         lead along it, so that only its flow can be executed."""
-        return self._computed.computes and self._walk_of(run) is None
+        return self._computed.searches and self._walk_of(run) is None
 
     def _walk_of(self, run: Run) -> DataWalk | None:
         """The walk along a run with inputs that lead along it; `None` if the search has none."""

@@ -46,6 +46,7 @@ MOST_EVALUATIONS = 4_000
 
 _MOST_VALUES = 60
 _MOST_SLOTS = 4
+_MOST_STARTS = 3
 _MOST_LENGTH = 40
 _STRIDES = (1, -1, 8, -8, 64, -64, 512, -512, 4096, -4096, 0.5, -0.5)
 
@@ -120,8 +121,14 @@ def solve_conditions(
             solved = _search_product(related, free, ordered, dict(current), budget)
             if solved is not None:
                 return solved
-    # 2. From there on, steps that come nearer.
-    return _climb(related, slots, dict(current), budget)
+    # 2. From there on, and from such constants, steps that come nearer.
+    starts = [value for value in values if is_number(value)][:_MOST_STARTS]
+    for start in (None, *starts):
+        given = dict(current) if start is None else {**current, **dict.fromkeys(slots, start)}
+        solved = _climb(related, slots, given, [MOST_EVALUATIONS // 4])
+        if solved is not None:
+            return solved
+    return None
 
 
 def _search_product(
@@ -169,7 +176,6 @@ def _climb(
 ) -> dict[Slot, Any] | None:
     """Values that numbers come to by steps, each of which comes nearer."""
     best = sum(condition.distance(given) for condition in related)
-    budget[0] = max(budget[0], MOST_EVALUATIONS // 4)
     while best > 0 and budget[0] > 0:
         for slot, stride in itertools.product(slots, _STRIDES):
             value = given.get(slot)
