@@ -1,9 +1,9 @@
 """Branches that `run` calls unreached and steps that it calls failing, against random executions.
 
-`python benchmarks/run_reach.py [--models N] [--each N] [--seed N] [--corpora] [--show]` draws models
-with conditions over numbers, texts, truth values, lists, objects and dates in the languages of
-Camunda 7 and 8, with scripts, placeholders, forms, repetitions and called processes; `--corpora`
-adds the examples, PMo and Camunda's executable models.
+`python benchmarks/run_reach.py [--models N] [--each N] [--seed N] [--corpora] [--show]`
+draws models with conditions over numbers, texts, truth values, lists, objects and dates in the
+languages of Camunda 7 and 8, with scripts, placeholders, forms and repetitions; `--corpora` adds
+the examples, PMo and Camunda's executable models.
 
 Truth is n8n's own engine. Each compiled workflow is executed with random outputs of the start and
 of everything that is open in it. A branch that such an execution takes must not be called
@@ -16,7 +16,6 @@ Exit code 1 for a false word, or if more than 2 % of the dead branches are not r
 from __future__ import annotations
 
 import argparse
-import itertools
 import random
 import sys
 import tempfile
@@ -31,7 +30,7 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.data_walk import used_constants
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compilation.reading import load_model
-from orgflow.compiler import compile_model, take_called_processes
+from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
 from orgflow_ir.flow.token_game.stimulus import Payload, Stimulus
@@ -253,9 +252,7 @@ class Drawing:
             self.connect(inside, join)
         if self.chance.random() < 0.3:
             marker = self.marker("dead")
-            self.dead.add(
-                self.connect(split, marker, self.chance.choice(DEAD[self.language]))
-            )
+            self.dead.add(self.connect(split, marker, self.chance.choice(DEAD[self.language])))
             self.connect(marker, join)
         marker = self.marker("otherwise")
         default = self.connect(split, marker)
@@ -268,17 +265,26 @@ class Drawing:
         """A script that changes a variable of a type."""
         id = self.fresh("s")
         juel = {
-            "n": "n + 4", "m": "n * 3", "s": 's + "z"', "t": "s", "b": "n > 4",
+            "n": "n + 4",
+            "m": "n * 3",
+            "s": 's + "z"',
+            "t": "s",
+            "b": "n > 4",
         }
         feel = {
-            "n": "n + 4", "m": "n * 3", "s": 's + "z"', "t": "upper case(s)", "b": "n > 4",
-            "l": "append(l, n)", "o": "{total: n * 10, name: s}",
+            "n": "n + 4",
+            "m": "n * 3",
+            "s": 's + "z"',
+            "t": "upper case(s)",
+            "b": "n > 4",
+            "l": "append(l, n)",
+            "o": "{total: n * 10, name: s}",
         }
         if self.language == "juel":
             name, code = self.chance.choice(list(juel.items()))
             self.nodes.append(
                 f'<scriptTask id="{id}" name="Script {id}" scriptFormat="groovy"><script>'
-                f'{escape(f"execution.setVariable({chr(34)}{name}{chr(34)}, {code})")}'
+                f"{escape(f'execution.setVariable({chr(34)}{name}{chr(34)}, {code})')}"
                 "</script></scriptTask>"
             )
         else:
@@ -476,7 +482,7 @@ def compare_model(
             target = flows[flow].target if flow in flows else ""
             if target in seen and into[target] == 1:
                 counts["false words"] += 1
-                figures.lines.append(f"{name}: {flow} is called unreached, but an execution takes it")
+                figures.lines.append(f"{name}: {flow} is called unreached, but is taken")
         for element, fault in failing.items():
             if element in passed:
                 counts["false words"] += 1
@@ -527,9 +533,7 @@ def compare_corpora(
                 figures.counts["not compiled"] += 1
                 continue
             chance = random.Random(f"{seed}/{path.name}")
-            compare_model(
-                path.name[-70:], model, emitted, engine, ctx, figures, chance, each=each
-            )
+            compare_model(path.name[-70:], model, emitted, engine, ctx, figures, chance, each=each)
 
 
 def main() -> int:

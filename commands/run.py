@@ -31,7 +31,7 @@ from orgflow.commands.options import (
     source_options,
     target_option,
 )
-from orgflow.commands.output import print_json, print_text, write_files, write_stdout
+from orgflow.commands.output import print_json, print_text, write_files
 from orgflow.commands.run_table import report_text, workflow_text, wrap_text
 from orgflow.commands.server import (
     ServerOptions,

@@ -356,7 +356,7 @@ class DataWalk:
         process: ComputedProcess,
         start: str,
         inputs: Mapping[Slot, Any],
-        rules: WalkRules = WalkRules(),
+        rules: WalkRules,
     ) -> None:
         self.process, self.start, self.inputs, self.rules = process, start, inputs, rules
         self.scopes = [Variables() for _ in process.plans]
@@ -623,7 +623,8 @@ class DataWalk:
             return
         slot = Slot(site, max(self._visits[site], 1), path)
         current = PathValues(scope.values).get(path, _MISSING)
-        usual = DEFAULTS.get(self.process.types.get(name, ""), _DEFAULT) if len(path) == 1 else _DEFAULT
+        kind = self.process.types.get(name, "") if len(path) == 1 else ""
+        usual = DEFAULTS.get(kind, _DEFAULT)
         default = wanted if is_wanted else (usual if current is _MISSING else current)
         value = self.inputs.get(slot, default)
         if value is UNSET:
@@ -745,9 +746,7 @@ class DataWalk:
             missing = [name for name in need.names if (name,) not in values]
             if missing and all(is_truthy(evaluate(t, values)) is want for t, want in need.guards):
                 slots = frozenset[Hashable](self._unset.get(name) for name in missing)
-                raise Conflict(
-                    "unset", element, f"the variable `{missing[0]}` has no value", slots
-                )
+                raise Conflict("unset", element, f"the variable `{missing[0]}` has no value", slots)
 
     def _read_condition(self, number: int, demands: Sequence[tuple[Tree, bool]]) -> PathCondition:
         """The demands with the variables that are inputs, and the values of the others."""

@@ -331,9 +331,7 @@ class InputSearch:
         related = relate_conditions(failed, passed)
         key = repr([([(id(t), w) for t, w in c.demands], c.inputs, c.fixed) for c in related])
         if key not in self._solved:
-            self._solved[key] = solve_conditions(
-                related, inputs, self.process.types
-            )
+            self._solved[key] = solve_conditions(related, inputs, self.process.types)
         return self._solved[key]
 
     def _change(

@@ -197,8 +197,8 @@ def list_values(demands: Sequence[tuple[Tree, bool]]) -> list[Any]:
     """Values that conditions may tell apart: their constants, the numbers beside and between them,
     texts of such lengths and numerals, and lists of them."""
     values = list_candidates(demands)
-    known = [value for tree, _ in demands for value in constants(tree)]
-    numbers = sorted({v for v in known if is_number(v)})
+    known = (value for tree, _ in demands for value in constants(tree))
+    numbers: list[Any] = sorted({v for v in known if is_number(v)})
     more: list[Any] = [(low + high) / 2 for low, high in itertools.pairwise(numbers)]
     for number in numbers:
         more += [math.isqrt(int(number))] if number >= 0 else []
@@ -344,9 +344,7 @@ def _list_expected(part: Node) -> Iterator[tuple[Node, str]]:
             elif isinstance(other, Arithmetic):
                 yield operand, "number"
     elif isinstance(part, Arithmetic):
-        is_text = any(
-            isinstance(o, Constant) and isinstance(o.value, str) for o in part.operands
-        )
+        is_text = any(isinstance(o, Constant) and isinstance(o.value, str) for o in part.operands)
         for operand in part.operands:
             yield operand, "text" if is_text else "number"
     elif isinstance(part, Not | Logical):
