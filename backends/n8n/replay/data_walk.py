@@ -32,6 +32,7 @@ from orgflow.backends.n8n.replay.path_conditions import (
     Slot,
     branch_distance,
     infer_types,
+    is_covered,
     list_values,
     order_values,
 )
@@ -57,6 +58,7 @@ from orgflow_ir.program.syntax import (
     Constant,
     Path,
     Tree,
+    Variable,
     nodes,
     variables,
     walk_parts,
@@ -74,6 +76,7 @@ from orgflow_ir.work.statement_evaluation import (
     is_portable,
 )
 from orgflow_ir.work.statements import (
+    Assign,
     Decide,
     Each,
     Statement,
@@ -176,7 +179,22 @@ class ComputedProcess:
     @cached_property
     def types(self) -> Mapping[str, str]:
         """The type that conditions and programs expect of each variable."""
-        return infer_types(used_trees(self))
+        return infer_types(used_trees(self), used_copies(self))
+
+    @cached_property
+    def cyclic(self) -> frozenset[str]:
+        """The elements that are on a cycle of flows."""
+        return frozenset(
+            node
+            for plan in self.plans
+            for node in plan.graph.nodes
+            if node in list_reachable(plan.graph.successors[node], plan.graph.successors)
+        )
+
+    @cached_property
+    def is_covered(self) -> bool:
+        """Whether a search covers each expression of its programs."""
+        return all(is_covered([tree]) for tree in used_trees(self, programs_only=True))
 
     @cached_property
     def computes(self) -> bool:
@@ -349,6 +367,7 @@ class DataWalk:
         before: its state before each step, if it keeps that.
         passed: the conditions that it passed.
         failed: those that it did not pass last.
+        cycle_slots: the inputs that conditions on cycles depend on.
     """
 
     def __init__(
@@ -370,6 +389,7 @@ class DataWalk:
         self.failed: PathCondition | None = None
         self._raw: dict[tuple[int, Path], Slot] = {}
         self._unset: dict[str, Slot] = {}
+        self.cycle_slots: set[Slot] = set()
         self._visits = Counter[str]()
         self._visited: list[tuple[str, int]] = []
         self._node_runs = Counter[tuple[int, str]]()
@@ -389,7 +409,7 @@ class DataWalk:
         other._visits, other._visited = self._visits.copy(), list(self._visited)
         other._node_runs, other._written = self._node_runs.copy(), dict(self._written)
         other._raw, other.passed = dict(self._raw), list(self.passed)
-        other._unset = dict(self._unset)
+        other._unset, other.cycle_slots = dict(self._unset), set(self.cycle_slots)
         other._locals = {element: own.copied() for element, own in self._locals.items()}
         other._done_early, other._thrown = set(self._done_early), dict(self._thrown)
         other.before = []
@@ -503,6 +523,8 @@ class DataWalk:
             lambda observed: self.observed.add((element, *observed)),
             portable=self.rules.portable,
         )
+        if element in self.process.cyclic:
+            evaluation.control = frozenset(self.cycle_slots)
         if isinstance(node.action, ConcludeWork) and element in self._locals:
             evaluation.own = self._locals[element]
         visit = self._node_runs[number, node.name]
@@ -711,7 +733,7 @@ class DataWalk:
     ) -> None:
         scope = self.scopes[number]
         values = PathValues(scope.values)
-        self._check_set(element, decision, values)
+        self._check_set(element, decision, demands, values)
         distance, origins = 0.0, frozenset[Hashable]()
         for tree, want in demands:
             apart = branch_distance(tree, want, values)
@@ -739,11 +761,20 @@ class DataWalk:
                 origins, distance / (distance + 1),
             )  # fmt: skip
         self.passed.append(condition)
+        if decision.gateway.id in self.process.cyclic:
+            self.cycle_slots.update(origin for origin in origins if isinstance(origin, Slot))
 
-    def _check_set(self, element: str, decision: Decision, values: PathValues) -> None:
-        """Check that each variable has a value that the conditions need. Raises `Conflict`."""
+    def _check_set(
+        self,
+        element: str,
+        decision: Decision,
+        demands: Sequence[tuple[Tree, bool]],
+        values: PathValues,
+    ) -> None:
+        """Check that each variable has a value that demanded conditions need. Raises `Conflict`."""
+        read = {path[0] for tree, _ in demands for path in variables(tree)}
         for need in self.process.list_needs(decision):
-            missing = [name for name in need.names if (name,) not in values]
+            missing = [name for name in need.names if name in read and (name,) not in values]
             if missing and all(is_truthy(evaluate(t, values)) is want for t, want in need.guards):
                 slots = frozenset[Hashable](self._unset.get(name) for name in missing)
                 raise Conflict("unset", element, f"the variable `{missing[0]}` has no value", slots)
@@ -851,10 +882,20 @@ def used_constants(process: ComputedProcess) -> Iterator[Any]:
                 yield _read_constant(part.value)
 
 
-def used_trees(process: ComputedProcess) -> Iterator[Tree]:
+def used_copies(process: ComputedProcess) -> Iterator[tuple[str, str]]:
+    """Variables that programs set to another variable, with that one."""
+    for plan in process.plans:
+        for work in plan.work.values():
+            for statement in work.statements:
+                if isinstance(statement, Assign) and isinstance(statement.value, Variable):
+                    yield statement.name, statement.value.path[0]
+
+
+def used_trees(process: ComputedProcess, *, programs_only: bool = False) -> Iterator[Tree]:
     """The conditions of a process, and the expressions of its programs and decisions."""
     for plan in process.plans:
-        yield from (b.tree for d in plan.decisions.values() for b in d.branches if b.tree)
+        if not programs_only:
+            yield from (b.tree for d in plan.decisions.values() for b in d.branches if b.tree)
         for work in plan.work.values():
             yield from _list_trees(work.statements)
         for mappings in plan.mapped.values():

@@ -112,6 +112,7 @@ class _Nearness(NamedTuple):
         given: all inputs of the run.
         failed: the conditions, if they are some.
         passed: the earlier ones of the run.
+        is_repeated: whether a number of rounds depends on them.
     """
 
     distance: float
@@ -119,6 +120,7 @@ class _Nearness(NamedTuple):
     given: Mapping[Slot, Any]
     failed: PathCondition | None = None
     passed: Sequence[PathCondition] = ()
+    is_repeated: bool = False
 
 
 class _Selection:
@@ -128,18 +130,21 @@ class _Selection:
         runs: those of the flow.
         planned: the runs, with their inputs.
         solved: the numbers of those runs of the flow that are planned.
+        is_covered: whether a search covers the programs.
         undecided: flows before which a condition is that a search does not cover.
         dead: flows before which a condition is that no values meet.
+        taken: flows that runs took which then failed.
         faults: by kind and element, those of any run.
         stopped: by flow, the first of a run that was to take it.
     """
 
-    def __init__(self, runs: RunSet, confirm: Confirm) -> None:
-        self.runs, self._confirm = runs, confirm
+    def __init__(self, runs: RunSet, confirm: Confirm, *, is_covered: bool) -> None:
+        self.runs, self._confirm, self.is_covered = runs, confirm, is_covered
         self.planned: list[PlannedRun] = []
         self.solved: set[int] = set()
         self.undecided: set[str] = set()
         self.dead: set[str] = set()
+        self.taken: set[str] = set()
         self.faults: dict[tuple[str, str], ComputedFault] = {}
         self.stopped: dict[str, ComputedFault] = {}
         self._seen: set[Hashable] = set()
@@ -169,7 +174,8 @@ class _Selection:
         """Note whether a search says anything about the conditions that a run did not pass."""
         if near.failed is not None and near.slots and flow not in self.undecided:
             related = relate_conditions(near.failed, near.passed)
-            if not is_covered(tree for c in related for tree, _ in c.demands):
+            is_said = is_covered(tree for c in related for tree, _ in c.demands)
+            if near.is_repeated or not is_said or (near.failed.fixed and not self.is_covered):
                 self.undecided.add(flow)
 
     def shortest_with(self, flow: str) -> list[tuple[int, Run]]:
@@ -218,7 +224,7 @@ class _Selection:
         if not self.planned:
             causes.update(self.faults)
         unreached = [flow for flow in border if flow not in stopped] if self.planned else []
-        undecided = self.undecided - self.dead
+        undecided = (self.undecided - self.dead) | self.taken
         return RunSelection(
             tuple(candidate.run for candidate in self.planned),
             tuple(causes.values()),
@@ -398,7 +404,7 @@ class InputSearch:
         self, runs: RunSet, *, all_paths: bool, most: int
     ) -> tuple[RunSelection, list[PlannedRun]]:
         """The runs to play, with their inputs, and what no input reaches."""
-        found = _Selection(runs, self._confirm)
+        found = _Selection(runs, self._confirm, is_covered=self.process.is_covered)
         # 1. Inputs for each run of the flow, with a short search.
         attempts: dict[int, _Attempt] = {}
         for number, run in enumerate(runs.runs):
@@ -478,6 +484,8 @@ class InputSearch:
                 found.keep(result)
         else:
             found.stop(result, flow)
+            if result.run is not None:
+                found.taken.update(result.run.flows)
         near = simulator.nearest or _Nearness(2.0, frozenset(walk.slots), walk.slots)
         if near.failed is not None and self._is_contradiction(near.failed):
             found.dead.add(flow)
@@ -620,8 +628,9 @@ class _DataSimulator(Simulator):
     def _note_nearness(self, conflict: Conflict) -> None:
         walk = self.walk
         near = _Nearness(
-            conflict.distance, conflict.slots, dict(walk.slots), walk.failed, list(walk.passed)
-        )
+            conflict.distance, conflict.slots, dict(walk.slots), walk.failed, list(walk.passed),
+            bool(conflict.slots & walk.cycle_slots),
+        )  # fmt: skip
         if self.nearest is None or near.distance < self.nearest.distance:
             self.nearest = near
 

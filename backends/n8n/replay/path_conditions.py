@@ -274,6 +274,10 @@ def is_covered(trees: Iterable[Tree]) -> bool:
     for tree in trees:
         for part in walk_parts(tree):
             name = _function_name(part)
+            if isinstance(part, Arithmetic) and any(
+                isinstance(o, Constant) and isinstance(o.value, str) for o in part.operands
+            ):
+                return False  # a text that is put together
             if name is None and not isinstance(part, _PLAIN):
                 return False
             if name is not None and name not in _TEXT_TESTS | _LIST_TESTS:
@@ -308,11 +312,12 @@ _OTHER_LIST_TESTS = frozenset({"min", "max", "mean", "append", "concatenate", "r
 _OTHER_TEXT_TESTS = frozenset({"substring", "matches", "replace", "split", "trim", "number"})
 
 
-def infer_types(trees: Iterable[Tree]) -> dict[str, str]:
+def infer_types(trees: Iterable[Tree], copies: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
     """The type that expressions expect of each variable, by what they do with it: those of the
-    first use, and of what a variable is compared with."""
+    first use, of what a variable is compared with, and of its copies."""
     types: dict[str, str] = {}
     pairs: list[tuple[str, str]] = []
+    copied = list(copies)
     for tree in trees:
         for part in walk_parts(tree):
             for operand, kind in _list_expected(part):
@@ -323,8 +328,9 @@ def infer_types(trees: Iterable[Tree]) -> dict[str, str]:
                 left, right = (_variable_name(operand) for operand in part.operands)
                 if left is not None and right is not None:
                     pairs.append((left, right))
-    for _ in pairs:  # a chain of comparisons passes a type on, one by one
-        for left, right in pairs:
+    both = [*pairs, *copied]
+    for _ in both:  # a chain of comparisons passes a type on, one by one
+        for left, right in both:
             known = types.get(left) or types.get(right)
             if known is not None:
                 types.setdefault(left, known)
