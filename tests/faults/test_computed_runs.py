@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
@@ -25,9 +26,10 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.work.scripts import read_script
 from orgflow_ir.work.statement_evaluation import StatementEvaluation, StatementFault, Variables
+from tests.support.shared_data import shared_data
 
 ROOT = Path(__file__).resolve().parents[2]
-FAULTS = ROOT.parent / "shared" / "data" / "faults"
+FAULTS = Path(shared_data("faults"))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 
@@ -69,6 +71,203 @@ def test_what_a_model_computes_runs_as_emitted(engine: LocalEngine, name: str) -
     assert not report["faults"]
     assert report["flows"]["covered"] == report["flows"]["total"]
     assert not any("result of" in change for change in report["changed"])
+
+
+# -- other models of the same kinds ----------------------------------------------------------------
+
+CAMUNDA_7 = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+    'xmlns:modeler="http://camunda.org/schema/modeler/1.0" '
+    'xmlns:camunda="http://camunda.org/schema/1.0/bpmn" '
+    'modeler:executionPlatform="Camunda Platform" modeler:executionPlatformVersion="7.21.0" '
+    'id="d" targetNamespace="t"><process id="P" isExecutable="true">'
+)
+
+
+def write_model(folder: Path, nodes: str, *flows: tuple[str, str, str]) -> str:
+    """A process of Camunda 7 from its nodes, and flows as source, target and condition."""
+    lines = []
+    for number, (source, target, condition) in enumerate(flows):
+        asked = condition and (
+            f'<conditionExpression xsi:type="tFormalExpression">{escape(condition)}'
+            "</conditionExpression>"
+        )
+        lines.append(
+            f'<sequenceFlow id="f{number}" sourceRef="{source}" targetRef="{target}">{asked}'
+            "</sequenceFlow>"
+        )
+    path = folder / "model.bpmn"
+    path.write_text(f"{CAMUNDA_7}{nodes}{''.join(lines)}</process></definitions>", encoding="utf-8")
+    return str(path)
+
+
+def script(id: str, code: str) -> str:
+    return (
+        f'<scriptTask id="{id}" scriptFormat="groovy"><script>{escape(code)}</script></scriptTask>'
+    )
+
+
+def events(*ids: str) -> str:
+    return "".join(f'<endEvent id="{id}"/>' for id in ids)
+
+
+START = '<startEvent id="S"/>'
+ENDLESS = (
+    # A counter that nobody counts on, one that goes away from its bound, and a text that stays.
+    ('execution.setVariable("n", 1)', "${n > 3}", "${n <= 3}"),
+    ('execution.setVariable("n", n - 1)', "${n > 3}", "${n <= 3}"),
+    ('execution.setVariable("n", "no")', '${n == "yes"}', '${n != "yes"}'),
+)
+
+
+@pytest.mark.parametrize(("code", "leave", "again"), ENDLESS)
+def test_loops_that_no_data_leaves(
+    engine: LocalEngine, tmp_path: Path, code: str, leave: str, again: str
+) -> None:
+    del engine
+    first = 'execution.setVariable("n", 0)'
+    path = write_model(
+        tmp_path,
+        f'{START}{script("Z", first)}{script("A", code)}<exclusiveGateway id="J"/>'
+        f'<exclusiveGateway id="G"/>{events("E")}',
+        ("S", "Z", ""), ("Z", "J", ""), ("J", "A", ""), ("A", "G", ""), ("G", "J", again),
+        ("G", "E", leave),
+    )  # fmt: skip
+    exit_code, report = run_report(path, "--all-paths")
+    assert exit_code == 1
+    assert [(f["rule"], f["failure_source"]) for f in report["failures"]] == [
+        ("OF562", "bpmn_quality")
+    ]
+
+
+def test_a_loop_that_data_leaves_is_not_endless(engine: LocalEngine, tmp_path: Path) -> None:
+    del engine
+    first, counted = (f'execution.setVariable("i", {value})' for value in ("0", "i + 1"))
+    path = write_model(
+        tmp_path,
+        f'{START}{script("Z", first)}{script("A", counted)}'
+        f'<exclusiveGateway id="J"/><exclusiveGateway id="G"/>{events("E")}',
+        ("S", "Z", ""), ("Z", "J", ""), ("J", "A", ""), ("A", "G", ""), ("G", "J", "${i < 9}"),
+        ("G", "E", "${i >= 9}"),
+    )  # fmt: skip
+    exit_code, report = run_report(path, "--all-paths")
+    assert exit_code == 0, report["failures"]
+    assert [run["verdict"] for run in report["runs"]] == ["equal"]
+
+
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [
+        ('throw new IllegalStateException("stopped")', "OF563"),
+        ('execution.setVariable("x", nobody + 1)\nthrow new RuntimeException("later")', "OF563"),
+        ('execution.setVariable("t", "soon")', "OF564"),
+        ('execution.setVariable("t", "2030-13-45")', "OF564"),
+    ],
+)
+def test_steps_that_fail_in_every_run(
+    engine: LocalEngine, tmp_path: Path, code: str, rule: str
+) -> None:
+    del engine
+    wait = (
+        '<intermediateCatchEvent id="W"><timerEventDefinition><timeDuration '
+        'xsi:type="tFormalExpression">${t}</timeDuration></timerEventDefinition>'
+        "</intermediateCatchEvent>"
+    )
+    path = write_model(
+        tmp_path, f'{START}{script("A", code)}{wait}{events("E")}',
+        ("S", "A", ""), ("A", "W", ""), ("W", "E", ""),
+    )  # fmt: skip
+    exit_code, report = run_report(path, "--all-paths")
+    assert exit_code == 1
+    (failure,) = report["failures"]
+    assert failure["rule"] == rule
+    assert failure["failure_source"] == "bpmn_quality"
+    assert failure["element"] == ("W" if rule == "OF564" else "A")
+
+
+def run_choice(
+    folder: Path, before: str, condition: str, *, task: str = ""
+) -> tuple[set[str], dict[str, Any]]:
+    """The targets of the flows that `run` calls unreached behind a choice by a condition."""
+    path = write_model(
+        folder,
+        f'{START}{script("A", before)}{task}<exclusiveGateway id="G" default="f3"/>'
+        '<intermediateThrowEvent id="Yes" name="Yes"/><intermediateThrowEvent id="No" name="No"/>'
+        f"{events('E1', 'E2')}",
+        ("S", "A", ""), ("A", "T" if task else "G", ""), ("G", "Yes", condition),
+        ("G", "No", ""), ("Yes", "E1", ""), ("No", "E2", ""),
+        *((("T", "G", ""),) if task else ()),
+    )  # fmt: skip
+    _, report = run_report(path, "--all-paths")
+    targets = {"f2": "Yes", "f3": "No"}
+    unreached = [f["element"] for f in report["faults"] if f["kind"] == "unreached"]
+    return {targets[flow] for flow in unreached}, report
+
+
+@pytest.mark.parametrize(
+    ("code", "condition", "unreached"),
+    [
+        ('execution.setVariable("v", false)', "${v}", {"Yes"}),
+        ('execution.setVariable("v", 3)', "${v > 2}", {"No"}),
+        ('execution.setVariable("v", n * 2)', "${v == 14}", set()),
+        ('execution.setVariable("v", n * 7 + 3)', "${v > 500}", set()),
+        ('if (n > 5) { execution.setVariable("v", "high") }\n'
+         'else { execution.setVariable("v", "low") }', '${v == "mid"}', {"Yes"}),
+        ('execution.setVariable("v", n + m)', "${v == 1000}", set()),
+        ('execution.setVariable("v", n)', "${n > 5 && n < 3}", {"Yes"}),
+        ('execution.setVariable("v", n)', "${n >= 2.5 && n < 2.75}", set()),
+        ('execution.setVariable("v", s)', '${s.startsWith("ab") && s.length() > 9}', set()),
+        ('execution.setVariable("v", s.substring(0, 2))', '${v == "zz"}', set()),
+    ],
+)  # fmt: skip
+def test_branches_are_called_unreached_only_if_no_data_leads_there(
+    engine: LocalEngine, tmp_path: Path, code: str, condition: str, unreached: set[str]
+) -> None:
+    del engine
+    assert run_choice(tmp_path, code, condition)[0] == unreached
+
+
+def test_a_step_whose_output_is_open_may_set_what_a_script_sets(
+    engine: LocalEngine, tmp_path: Path
+) -> None:
+    del engine
+    code = 'execution.setVariable("v", 1)'
+    task = '<task id="T" name="Work"/>'
+    unreached, report = run_choice(tmp_path, code, "${v > 5}", task=task)
+    assert unreached == set()
+    assert {run["verdict"] for run in report["runs"]} == {"equal"}
+    assert run_choice(tmp_path, code, "${v > 5}")[0] == {"Yes"}
+
+
+def test_random_models_have_no_false_word(engine: LocalEngine, tmp_path: Path) -> None:
+    """A sample of benchmarks/run_reach.py."""
+    del engine
+    import run_reach
+
+    figures = run_reach.Figures()
+    registry = Registry(outside=False)
+    run_reach.compare_drawings(6, 30, 7, tmp_path, figures, registry)
+    assert figures.counts["models"] >= 5
+    assert figures.counts["runs"] > 20
+    assert not figures.counts["false words"], figures.lines
+    assert not figures.counts["runs that differ"], figures.lines
+
+
+def test_runs_that_no_data_leads_along_play_their_flow(
+    engine: LocalEngine, registry: Registry
+) -> None:
+    """The loop of a repetition whose number is constant has other rounds only as a flow."""
+    ctx = PassContext(registry=registry)
+    path = FAULTS / "run" / "c1_run_endless.bpmn"
+    model = load_model(str(path), registry, ctx)
+    assert model is not None
+    emitted = compile_model(model, registry.backends["n8n"], ctx)
+    assert emitted is not None
+    report = replay_model(model, emitted, LocalRunner(engine), ctx, flow_only=True)
+    verdicts = [run.verdict for run in report.runs]
+    assert verdicts.count("fails") == 1
+    assert verdicts.count("equal") == len(verdicts) - 1 >= 1
 
 
 def test_faults_by_seed(engine: LocalEngine, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Inputs with which a workflow takes the branches of a model: a search by distances.
 
 Scripts, decisions, mappings and times are evaluated (`data_walk`), so an input that is computed on
-its way to a condition is found as well. The search is the alternating variable method of McMinn
+its way to a condition is chosen as well. The search is the alternating variable method of McMinn
 (2004, "Search-based software test data generation"): one input after the other gets the constants
 of the model and their neighbours, then steps of growing size.
 """
@@ -404,56 +404,56 @@ class InputSearch:
         self, runs: RunSet, *, all_paths: bool, most: int
     ) -> tuple[RunSelection, list[PlannedRun]]:
         """The runs to play, with their inputs, and what no input reaches."""
-        found = _Selection(runs, self._confirm, is_covered=self.process.is_covered)
+        chosen = _Selection(runs, self._confirm, is_covered=self.process.is_covered)
         # 1. Inputs for each run of the flow, with a short search.
         attempts: dict[int, _Attempt] = {}
         for number, run in enumerate(runs.runs):
             attempt = self.solve(run, RESTRICTED[:1], most=FEW_WALKS)
             if attempt.conflict is None:
-                found.keep(PlannedRun(run, attempt.walk))
-                found.solved.add(number)
+                chosen.keep(PlannedRun(run, attempt.walk))
+                chosen.solved.add(number)
             attempts[number] = attempt
-            if found.planned and not all_paths:
-                return found.first()
+            if chosen.planned and not all_paths:
+                return chosen.first()
         # 2. A longer search for the first flows that none of them takes.
         given_up: set[str] = set()
-        while flow := next((f for f in found.border() if f not in given_up), None):
+        while flow := next((f for f in chosen.border() if f not in given_up), None):
             given_up.add(flow)
-            self._reach(flow, found)
-            if found.planned and not all_paths:
-                return found.first()
+            self._reach(flow, chosen)
+            if chosen.planned and not all_paths:
+                return chosen.first()
         if all_paths:
-            self._vary(found, most)
-        return found.close(), found.planned
+            self._vary(chosen, most)
+        return chosen.close(), chosen.planned
 
-    def _reach(self, flow: str, found: _Selection) -> None:
+    def _reach(self, flow: str, chosen: _Selection) -> None:
         """Look for inputs that lead to a flow: from planned runs that pass the element before it,
         wherever data leads, then along runs of the flow."""
-        runs = found.shortest_with(flow)
+        runs = chosen.shortest_with(flow)
         for rules in ALL_RULES:
-            for base in found.passing(flow):
-                if self._approach(flow, base, found, rules) or flow in found.dead:
+            for base in chosen.passing(flow):
+                if self._approach(flow, base, chosen, rules) or flow in chosen.dead:
                     return
             for number, run in runs[:_MOST_RUNS]:
                 attempt = self.solve(run, (rules,), most=MOST_WALKS // _MOST_RUNS)
-                if attempt.conflict is None and found.keep(PlannedRun(run, attempt.walk)):
-                    found.solved.add(number)
+                if attempt.conflict is None and chosen.keep(PlannedRun(run, attempt.walk)):
+                    chosen.solved.add(number)
                     return
-                if not found.planned or not found.passing(flow):
+                if not chosen.planned or not chosen.passing(flow):
                     inputs = {**attempt.walk.slots, **attempt.inputs}
-                    if self._approach(flow, _Base(run, inputs), found, rules):
+                    if self._approach(flow, _Base(run, inputs), chosen, rules):
                         return
 
-    def _approach(self, flow: str, base: _Base, found: _Selection, rules: WalkRules) -> bool:
+    def _approach(self, flow: str, base: _Base, chosen: _Selection, rules: WalkRules) -> bool:
         """Look for a run that data chooses and that takes a flow, by changing the inputs that the
         choice before the flow depends on, as long as it comes nearer; whether there is one."""
         left = MOST_FREE
-        best, inputs = self._probe(flow, base.run, base.inputs, found, rules), base.inputs
-        while best is not None and left > 0 and flow not in found.dead:
+        best, inputs = self._probe(flow, base.run, base.inputs, chosen, rules), base.inputs
+        while best is not None and left > 0 and flow not in chosen.dead:
             better = None
             for other in itertools.islice(self._list_changes(best, inputs), left):
                 left -= 1
-                near = self._probe(flow, base.run, other, found, rules)
+                near = self._probe(flow, base.run, other, chosen, rules)
                 if near is None:
                     return True
                 if near.distance < best.distance:
@@ -469,7 +469,7 @@ class InputSearch:
         flow: str,
         guide: Run,
         inputs: Mapping[Slot, Any],
-        found: _Selection,
+        chosen: _Selection,
         rules: WalkRules,
     ) -> _Nearness | None:
         """How near the run that inputs lead to comes to a flow; `None` if it takes it, and then it
@@ -478,18 +478,18 @@ class InputSearch:
         simulator = _DataSimulator(self.game, self.process_id, walk, guide, flow)
         result = self._simulate(simulator)
         if isinstance(result, PlannedRun):
-            if flow in result.run.flows and found.keep(result):
+            if flow in result.run.flows and chosen.keep(result):
                 return None
-            if not found.planned:
-                found.keep(result)
+            if not chosen.planned:
+                chosen.keep(result)
         else:
-            found.stop(result, flow)
+            chosen.stop(result, flow)
             if result.run is not None:
-                found.taken.update(result.run.flows)
+                chosen.taken.update(result.run.flows)
         near = simulator.nearest or _Nearness(2.0, frozenset(walk.slots), walk.slots)
         if near.failed is not None and self._is_contradiction(near.failed):
-            found.dead.add(flow)
-        found.note_failure(flow, near)
+            chosen.dead.add(flow)
+        chosen.note_failure(flow, near)
         return near
 
     def _is_contradiction(self, condition: PathCondition) -> bool:
@@ -523,20 +523,20 @@ class InputSearch:
             for first, second in itertools.product(values, repeat=2):
                 yield {**inputs, first_slot: first, other_slot: second}
 
-    def _vary(self, found: _Selection, most: int) -> None:
+    def _vary(self, chosen: _Selection, most: int) -> None:
         """Add runs with other inputs that take other branches of programs and conditions, or come
         to the borders between these."""
-        observed: set[Hashable] = {item for p in found.planned for item in p.walk.observed}
-        queue = list(found.planned)
+        observed: set[Hashable] = {item for p in chosen.planned for item in p.walk.observed}
+        queue = list(chosen.planned)
         vain = 0
         for base, inputs in itertools.islice(self._list_variants(queue), MOST_VARIANTS):
-            if len(found.planned) >= most or vain >= MOST_VAIN:
+            if len(chosen.planned) >= most or vain >= MOST_VAIN:
                 return
             vain += 1
             result = self.run_freely(base.run, inputs, base.walk.rules)
             if isinstance(result, ComputedFault):
                 continue
-            if result.walk.observed - observed and found.keep(result):
+            if result.walk.observed - observed and chosen.keep(result):
                 observed |= result.walk.observed
                 queue.append(result)
                 vain = 0

@@ -125,7 +125,7 @@ def solve_conditions(
     starts = [value for value in values if is_number(value)][:_MOST_STARTS]
     for start in (None, *starts):
         given = dict(current) if start is None else {**current, **dict.fromkeys(slots, start)}
-        solved = _climb(related, slots, given, [MOST_EVALUATIONS // 4])
+        solved = _climb_distances(related, slots, given, [MOST_EVALUATIONS // 4])
         if solved is not None:
             return solved
     return None
@@ -168,7 +168,7 @@ def _type_of_slot(slot: Slot, types: Mapping[str, str]) -> str | None:
     return types.get(slot.path[0]) if len(slot.path) == 1 else None
 
 
-def _climb(
+def _climb_distances(
     related: Sequence[PathCondition],
     slots: Sequence[Slot],
     given: dict[Slot, Any],
