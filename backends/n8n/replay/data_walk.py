@@ -192,6 +192,28 @@ class ComputedProcess:
         )
 
     @cached_property
+    def cyclic_names(self) -> frozenset[str]:
+        """The variables whose values depend on the number of rounds of a cycle."""
+        works = [(element, work) for plan in self.plans for element, work in plan.work.items()]
+        names = {
+            name
+            for element, work in works
+            if element in self.cyclic
+            for name in assigned(work.statements)
+        }
+        while (
+            more := {
+                name
+                for _, work in works
+                if any(need.path[0] in names for need in read(work.statements))
+                for name in assigned(work.statements)
+            }
+            - names
+        ):
+            names |= more
+        return frozenset(names)
+
+    @cached_property
     def is_covered(self) -> bool:
         """Whether a search covers each expression of its programs."""
         return all(is_covered([tree]) for tree in used_trees(self, programs_only=True))
@@ -742,6 +764,8 @@ class DataWalk:
             mine = frozenset[Hashable]()
             for path in variables(tree):
                 mine |= scope.origins.get(path[0], frozenset())
+                if path[0] in self.process.cyclic_names:
+                    mine |= self.cycle_slots
             if self.rules.portable and not apart and mine and not is_portable(tree, want, values):
                 apart = _UNFIT
             origins |= mine

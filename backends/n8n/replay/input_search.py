@@ -63,7 +63,7 @@ MOST_STEPS = 1_000
 """Maximum number of steps of a run whose branches the data chooses; more count as endless."""
 
 _PAIR_CANDIDATES = 14
-_MOST_BASES = 2
+_MOST_BASES = 8
 _MOST_RUNS = 2
 _MOST_ITEMS = 12
 _BEHIND = 0.001
@@ -431,8 +431,9 @@ class InputSearch:
         wherever data leads, then along runs of the flow."""
         runs = chosen.shortest_with(flow)
         for rules in ALL_RULES:
+            budget = [MOST_FREE * _MOST_RUNS]
             for base in chosen.passing(flow):
-                if self._approach(flow, base, chosen, rules) or flow in chosen.dead:
+                if self._approach(flow, base, chosen, rules, budget) or flow in chosen.dead:
                     return
             for number, run in runs[:_MOST_RUNS]:
                 attempt = self.solve(run, (rules,), most=MOST_WALKS // _MOST_RUNS)
@@ -441,18 +442,21 @@ class InputSearch:
                     return
                 if not chosen.planned or not chosen.passing(flow):
                     inputs = {**attempt.walk.slots, **attempt.inputs}
-                    if self._approach(flow, _Base(run, inputs), chosen, rules):
+                    if self._approach(flow, _Base(run, inputs), chosen, rules, budget):
                         return
 
-    def _approach(self, flow: str, base: _Base, chosen: _Selection, rules: WalkRules) -> bool:
+    def _approach(
+        self, flow: str, base: _Base, chosen: _Selection, rules: WalkRules, budget: list[int]
+    ) -> bool:
         """Look for a run that data chooses and that takes a flow, by changing the inputs that the
         choice before the flow depends on, as long as it comes nearer; whether there is one."""
-        left = MOST_FREE
+        left = min(MOST_FREE, budget[0])
         best, inputs = self._probe(flow, base.run, base.inputs, chosen, rules), base.inputs
         while best is not None and left > 0 and flow not in chosen.dead:
             better = None
             for other in itertools.islice(self._list_changes(best, inputs), left):
                 left -= 1
+                budget[0] -= 1
                 near = self._probe(flow, base.run, other, chosen, rules)
                 if near is None:
                     return True
