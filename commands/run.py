@@ -386,7 +386,7 @@ class _Runs:
         else:
             redrawn = source_node_names(model, backend.name)
             text = report_text(report, failures, redrawn=redrawn)
-            text += describe_engine(engine.name, backend.name)
+            text += describe_engine(engine.name, backend.name, requested=options.engine == MODEL)
         if options.html is not None:
             self.write_last_page = partial(
                 write_page, options.html, model, files, ctx, backend, report, failures, engine.name
@@ -466,17 +466,15 @@ def source_node_names(model: Model, target: str) -> frozenset[str] | None:
     return frozenset(node.name for node in own) if own else None
 
 
-def describe_engine(engine: str, target: str) -> str:
-    """The line about the engine model if it executed the runs, otherwise empty."""
+def describe_engine(engine: str, target: str, *, requested: bool) -> str:
+    """The line about the engine model if it executed the runs, otherwise empty; where it was not
+    requested, with the way to the engine."""
     if engine != MODEL:
         return ""
-    return "".join(
-        f"{line}\n"
-        for line in wrap_text(
-            f"simulated by a model of {target}'s engine, which evaluates no expressions; to run "
-            "on the engine itself: orgflowc engine install"
-        )
-    )
+    line = f"simulated by a model of {target}'s engine, which evaluates no expressions"
+    if not requested:
+        line += "; to run on the engine itself: orgflowc engine install"
+    return "".join(f"{part}\n" for part in wrap_text(line))
 
 
 def workflow_json(

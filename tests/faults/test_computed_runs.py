@@ -419,3 +419,11 @@ def test_statements_may_fail(code: str, kind: str) -> None:
     with pytest.raises(StatementFault) as fault:
         evaluate_script(code)
     assert fault.value.kind == kind
+
+
+def test_the_engine_model_that_was_requested_needs_no_engine() -> None:
+    path = str(FAULTS / "run" / "e1_default_lost.bpmn")
+    code, output = run_command(path, "--engine", "model")
+    assert code == 0
+    assert "simulated by a model of n8n's engine" in output
+    assert "engine install" not in output
