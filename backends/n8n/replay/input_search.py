@@ -208,6 +208,14 @@ class _Selection:
                     border.update(dict.fromkeys(f for f in step.taken if f not in covered))
         return list(border)
 
+    def is_open(self, flow: str, known: Mapping[str, Sequence[int]]) -> bool:
+        """Whether a search for a flow may find more than earlier ones, by the number of planned
+        runs at each of them."""
+        numbers = known.get(flow, ())
+        if not numbers:
+            return True
+        return len(numbers) < 2 and flow not in self.dead and numbers[-1] < len(self.planned)
+
     def first(self) -> tuple[RunSelection, list[PlannedRun]]:
         """The first run alone."""
         left_out = len(self.runs.runs) - 1
@@ -406,19 +414,18 @@ class InputSearch:
         """The runs to play, with their inputs, and what no input reaches."""
         chosen = _Selection(runs, self._confirm, is_covered=self.process.is_covered)
         # 1. Inputs for each run of the flow, with a short search.
-        attempts: dict[int, _Attempt] = {}
         for number, run in enumerate(runs.runs):
             attempt = self.solve(run, RESTRICTED[:1], most=FEW_WALKS)
             if attempt.conflict is None:
                 chosen.keep(PlannedRun(run, attempt.walk))
                 chosen.solved.add(number)
-            attempts[number] = attempt
             if chosen.planned and not all_paths:
                 return chosen.first()
         # 2. A longer search for the first flows that none of them takes.
-        given_up: set[str] = set()
-        while flow := next((f for f in chosen.border() if f not in given_up), None):
-            given_up.add(flow)
+        # Runs that it finds are where another one may begin, so each flow has two searches.
+        known: dict[str, list[int]] = {}
+        while flow := next((f for f in chosen.border() if chosen.is_open(f, known)), None):
+            known.setdefault(flow, []).append(len(chosen.planned))
             self._reach(flow, chosen)
             if chosen.planned and not all_paths:
                 return chosen.first()

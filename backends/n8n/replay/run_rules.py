@@ -9,9 +9,12 @@ class UnreachedBranch(Rule):
     """
     What it finds
         A branch that no input of a run leads to. `run` evaluates scripts, decisions, mappings and
-        conditions, and searches for inputs with the constants of the model and their neighbours.
+        conditions, and searches for inputs that meet the conditions of each branch. The rule
+        reports a branch whose conditions contradict themselves, compare with constants, or compute
+        with numbers. `run` lists other branches that it does not reach as uncovered, and they are
+        no finding. Of several branches in a row it reports the first.
     Why it is wrong
-        The steps on the branch never run, or only for inputs that the search did not find.
+        The steps on the branch never run.
     Example
         After a gateway whose branch has the condition `amount < 10`, a second gateway has a branch
         with the condition `amount > 20`.
