@@ -1,0 +1,81 @@
+"""Message flows between the processes of an outline: a message that one sends and another receives
+under the same name is one flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from orgflow_ir.model import MessageFlow, Pool, Process
+from orgflow_ir.model.records import NamedTuple
+
+if TYPE_CHECKING:
+    from orgflow.frontends.outline.scope_builder import Shared
+
+
+class Endpoint(NamedTuple):
+    """A line that sends or receives a message.
+
+    Args:
+        node: id of its element.
+        owner: the participant that it belongs to; empty without one.
+        sends: whether it sends.
+        what: the message.
+        who: the other participant; empty if the line names none.
+        message: id of the message in the catalogue.
+    """
+
+    node: str
+    owner: str
+    sends: bool
+    what: str
+    who: str
+    message: str | None
+
+
+def connect_messages(
+    endpoints: Sequence[Endpoint], pools: Sequence[Pool], processes: Sequence[Process],
+    shared: Shared,
+) -> tuple[tuple[Pool, ...], tuple[MessageFlow, ...]]:  # fmt: skip
+    """Pools without a process for participants that have none here, and the flows."""
+    del processes
+    known = {pool.name.casefold(): pool.id for pool in pools}
+    boxes: dict[str, Pool] = {}
+    receivers: dict[tuple[str, str, str], list[Endpoint]] = {}
+    for end in endpoints:
+        if not end.sends:
+            receivers.setdefault(_message_key(end), []).append(end)
+    flows: list[MessageFlow] = []
+    matched: set[str] = set()
+
+    def add_flow(source: str, target: str, end: Endpoint) -> None:
+        id = shared.ids.take_id(f"{end.what or 'message'} flow", "flow")
+        flows.append(
+            MessageFlow(id=id, source=source, target=target, name=end.what, message=end.message)
+        )
+
+    def pool_of(who: str) -> str:
+        key = who.casefold()
+        if key not in known:
+            boxes[key] = Pool(id=shared.ids.take_id(f"{who} pool", "pool"), name=who)
+            known[key] = boxes[key].id
+        return known[key]
+
+    for end in endpoints:
+        if end.sends and end.who:
+            ends = receivers.get(_message_key(end), [])
+            for other in ends:
+                add_flow(end.node, other.node, end)
+                matched.add(other.node)
+            if not ends:
+                add_flow(end.node, pool_of(end.who), end)
+    for end in endpoints:
+        if not end.sends and end.who and end.node not in matched:
+            add_flow(pool_of(end.who), end.node, end)
+    return tuple(boxes.values()), tuple(flows)
+
+
+def _message_key(end: Endpoint) -> tuple[str, str, str]:
+    """Sender, receiver and name of a message."""
+    ends = (end.owner, end.who) if end.sends else (end.who, end.owner)
+    return ends[0].casefold(), ends[1].casefold(), end.what.casefold()
