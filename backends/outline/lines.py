@@ -134,10 +134,10 @@ class _ScopeLines(LineMaker):
 
     def make_line(self, node: str) -> Line:
         """See `LineMaker`."""
-        if "\0" in node:
-            keyword = "end" if node.endswith("\0end") else ""
-            return Line(keyword or self._split_keyword(node), element=node)
-        element = self._nodes[node]
+        id, _, role = node.partition("\0")
+        element = self._nodes[id]
+        if role == "end" or (role and not isinstance(element, Gateway)):
+            return Line("end" if role == "end" else "together", element=node)
         match element:
             case Task():
                 line = self._task_line(element)
@@ -153,12 +153,7 @@ class _ScopeLines(LineMaker):
                 raise AssertionError(f"{element.construct} has no line")
             case _:
                 assert_never(element)
-        return self._with_fields(line, element)
-
-    def _split_keyword(self, vertex: str) -> str:
-        """The keyword of a split that is only a part of a node: behind a step it is parallel."""
-        node = self._nodes[vertex.partition("\0")[0]]
-        return _GATEWAYS[node.gateway_kind] if isinstance(node, Gateway) else "together"
+        return self._with_fields(line, element)._replace(element=node)
 
     def _with_fields(self, line: Line, node: Element) -> Line:
         actor = self._keep_label(self._actors.get(node.id, ""))
@@ -316,7 +311,8 @@ class _ScopeLines(LineMaker):
 
 def _without_plain_start(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """Lines without the start that is implied."""
-    if lines and lines[0]._replace(element="") == Line("start") and len(lines) > 1:
+    starts = sum(line.keyword == "start" for line in lines)
+    if starts == 1 and lines[0]._replace(element="") == Line("start") and len(lines) > 1:
         return lines[1:]
     return lines
 

@@ -127,8 +127,8 @@ def is_keyword_like(text: str) -> bool:
         return True
     if words[0].isdigit() and words.lstrip("0123456789")[:2] in (". ", ") "):
         return True
-    if words.rstrip("?") in KEYWORDS or words in ("again if", "goto"):
-        return True
+    if words.rstrip("? ") in KEYWORDS or words == "goto" or words.startswith("again"):
+        return True  # `again` behind `repeat:` needs no colon
     head, colon, _ = words.partition(":")
     head = head.strip().removesuffix("?").strip()
     return bool(colon) and head in (*KEYWORDS, "again if", "goto")

@@ -181,7 +181,8 @@ class _Structure:
         graph = self._graph
         body = graph.loop_body(header)
         leaving = [e.target for v in body for e in graph.out[v] if e.target not in body]
-        leaving = [t for t in leaving if t not in self._deferred]
+        fixed = ("boundary", "join", "gather", "pass")
+        leaving = [t for t in leaving if t not in self._deferred and graph.kinds[t] not in fixed]
         merges = {
             m for v in body for m in graph.merges.get(v, ())
             if m not in body and m not in self._deferred and graph.kinds[m] != "end"

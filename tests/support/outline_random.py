@@ -329,6 +329,10 @@ class RandomModel:
         kinds: tuple[str, ...] = self.rng.choice(((), (), ("timer",), ("message",)))
         self._flow(scope, self._event(scope, "start", kinds), first)
         if self.rng.random() < 0.15:
+            together = self._gateway(scope, "exclusive")
+            scope.flows[-1] = scope.flows[-1].replace(target=together)
+            self._flow(scope, together, first)
+            first = together
             self._flow(scope, self._event(scope, "start", ("timer", "message")), first)
         end = Event.validate({"id": self._id("e"), "name": self._label("end"), "position": "end",
                               "definitions": self.rng.choice(([], [], [{"kind": "terminate"}]))})

@@ -282,7 +282,8 @@ def pool_names(model: Model) -> dict[str, str]:
     names = {pool.process: fold_text(pool.name or pool.id) for pool in model.pools if pool.process}
     owners = {pool.id: fold_text(pool.name or pool.id) for pool in model.pools}
     for process in model.processes:
-        owner = names.get(process.id) or fold_text(process.name) or process.id
+        alone = len(model.processes) == 1
+        owner = names.get(process.id) or fold_text(process.name) or ("" if alone else process.id)
         for scope in process.scopes():
             owners.update((node.id, owner) for node in scope.nodes)
     return owners
