@@ -90,7 +90,7 @@ class MessageWords:
         """The name of a message, another one if two participants have it already."""
         wanted, number = what, 2
         while (sender.casefold(), receiver.casefold(), wanted.casefold()) in taken:
-            wanted, number = f"{what} {number}".strip(), number + 1
+            wanted, number = f"{what or 'message'} {number}", number + 1
         self.changed += wanted != what
         taken[(sender.casefold(), receiver.casefold(), wanted.casefold())] = id
         return wanted
@@ -101,7 +101,7 @@ class MessageWords:
         for id in (flow.source, flow.target):
             if not named.strip() and id in self._nodes:
                 named = self.unmatched(self._nodes[id])
-        return plain_label(named) or "message"
+        return plain_label(named)
 
     def _group_flows(self) -> Iterator[list[MessageFlow]]:
         """Flows that share an end which sends or receives, together."""

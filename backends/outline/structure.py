@@ -501,14 +501,16 @@ def _name_branches(rows: Sequence[Line], split: str) -> tuple[Line, ...]:
 
 
 def _hoist_branch(line: Line, branches: Sequence[tuple[Line, Block]]) -> _Own:
-    """A choice; if all branches but one end, that one goes on behind it."""
+    """A choice; if all branches but one end, that one goes on behind it. If all end, the longest
+    does, the last of several."""
     falling = [n for n, (_, block) in enumerate(branches) if block.falls]
     hoisted: int | None = None
     if len(falling) == 1:
         hoisted = falling[0]
     elif not falling and branches:
         sizes = [len(block.lines) for _, block in branches]
-        hoisted = sizes.index(max(sizes)) if max(sizes) > 2 else None
+        longest = len(sizes) - 1 - sizes[::-1].index(max(sizes))
+        hoisted = longest if sizes[longest] > 1 else None
     children = tuple(
         branch._replace(children=() if number == hoisted else block.lines)
         for number, (branch, block) in enumerate(branches)

@@ -213,7 +213,7 @@ class _Reader:
                 "write the field at a step",
             )  # fmt: skip
             line = line._replace(performer="", each="", at_once=False, reads=(), writes=())
-        if line.keyword in _FILLED and not line.children:
+        if line.keyword in _FILLED and not row.inside:
             self._add_fault(
                 row, f"nothing is inside `{line.keyword}:`",
                 "indent the lines that belong to it by two spaces, or remove the line",

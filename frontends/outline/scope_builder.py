@@ -99,6 +99,7 @@ class ScopeBuilder:
         self._nodes: dict[str, Node] = {}
         self._flows: list[Flow] = []
         self._places: list[int] = []
+        self._arriving: dict[str, list[int]] = {}
         self._next_place = 1
         self._members: dict[str, list[str]] = {}
         self._performers: dict[str, str] = {}
@@ -261,6 +262,7 @@ class ScopeBuilder:
         condition = read_condition(open_.condition) if open_.condition else None
         line = open_.line
         self._places.append(open_.place or self._take_place())
+        self._arriving.setdefault(target, []).append(len(self._flows))
         more = self._element(line._replace(text=open_.label, named=None)) if line else {}
         self._flows.append(
             Flow(
@@ -287,9 +289,10 @@ class ScopeBuilder:
         """An exclusive join before a node, which gets the flows into it."""
         join = self._add_gateway("exclusive")
         self._joins[node] = join
-        self._flows = [
-            flow.replace(target=join) if flow.target == node else flow for flow in self._flows
-        ]
+        arriving = self._arriving.pop(node, [])
+        for number in arriving:
+            self._flows[number] = self._flows[number].replace(target=join)
+        self._arriving[join] = arriving
         self._add_flow(Open(join), node)
         return join
 

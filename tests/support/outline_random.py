@@ -40,7 +40,7 @@ ODD_LABELS = (
 TIMES = (
     ("duration", "P3D"), ("duration", "3 days"), ("duration", "PT2H"), ("date", "2026-05-01"),
     ("date", "1 May"), ("cycle", "R3/PT10M"), ("cycle", "every Monday"), ("cycle", "0 8 * * 1"),
-    ("duration", "${limit}"), (None, "noon"),
+    ("duration", "${limit}"), ("cycle", "noon"),
 )  # fmt: skip
 
 
