@@ -45,7 +45,8 @@ def command(options: FormatOptions) -> None:
         ctx = session.context()
         texts = _format_file(path, options.from_, session, ctx)
         session.collect(ctx)
-        if texts is not None and (texts[0] != texts[1] or (path == STANDARD_INPUT and not options.check)):
+        printed = path == STANDARD_INPUT and not options.check
+        if texts is not None and (texts[0] != texts[1] or printed):
             changed.append((path, texts[1]))
     try:
         _write_changed(changed, session, check=options.check)

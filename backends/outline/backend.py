@@ -10,7 +10,6 @@ from orgflow.backends.outline.outline_rules import LeftOutOfOutline
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.lowering.common import ConditionalSplitToGateway, LinkToFlow, conditional_splits
 from orgflow_ir.lowering.loops import LoopToFlows
-from orgflow_ir.lowering.plain_events import EventToStep, PlainStartOrEnd
 from orgflow_ir.lowering.sub_processes import TransactionToSubProcess
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import ConstructUse
@@ -23,11 +22,12 @@ from orgflow_ir.targets import Illegal, Legal, TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 
 if TYPE_CHECKING:
-    from orgflow.backends.outline import model_outline, printer
-    from orgflow.backends.outline.format import Outline
+    from orgflow.backends.outline import model_outline
+    from orgflow.backends.outline.format import printer
+    from orgflow.backends.outline.format.line_forms import Outline
 else:  # a target is loaded for its name and options; the rest when it emits
     model_outline = LazyModule("orgflow.backends.outline.model_outline")
-    printer = LazyModule("orgflow.backends.outline.printer")
+    printer = LazyModule("orgflow.backends.outline.format.printer")
 
 _EVENTS = "an outline has events for messages, times and errors"
 
@@ -53,7 +53,7 @@ OUTLINE_TARGET = TargetSpec(
         ),
         "loop": Illegal("an outline repeats steps with `repeat:`"),
         "loop.multi-instance": Legal("`each:`"),
-        "event": Illegal(_EVENTS),
+        "event": Illegal(_EVENTS, "use a message, a time or an error instead"),
         **{
             f"event.{position}.{kind}": Legal(note)
             for position, kinds, note in (
@@ -102,7 +102,6 @@ OUTLINE_TARGET = TargetSpec(
     derivations=(conditional_splits, find_unsupported),
     lowerings=(
         ConditionalSplitToGateway(), LinkToFlow(), LoopToFlows(), TransactionToSubProcess(),
-        EventToStep(), PlainStartOrEnd(),
     ),
 )  # fmt: skip
 

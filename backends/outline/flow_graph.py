@@ -1,5 +1,5 @@
-"""The control flow of one scope as the outline sees it: exclusive joins are no vertices, since lines
-simply follow each other; a gateway that joins and splits is two.
+"""The control flow of one scope as the outline sees it: exclusive joins are no vertices, since
+lines simply follow each other; a gateway that joins and splits is two.
 
 Vertices are ids of nodes; `\\0` marks what the model does not have: the root before all starts, the
 split of a gateway that joins too, ends behind steps without an outgoing flow.

@@ -5,21 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from orgflow.backends.outline.flow_graph import FlowGraph, Unstructured
-from orgflow.backends.outline.format import STEP, Line, called_id, plain_label, print_condition
-from orgflow.backends.outline.messages import Message, MessageWords
+from orgflow.backends.outline.format.line_forms import STEP, Line, called_id, print_condition
 from orgflow.backends.outline.structure import LineMaker, structure_scope
-from orgflow.backends.outline.triggers import (
-    PrintedTrigger,
-    Reader,
-    Trigger,
-    print_trigger,
-    read_end,
-    read_event,
-    read_receive,
-    read_send,
-    read_start,
-    read_wait,
-)
 
 from orgflow_ir.model import (
     CallActivity,
@@ -37,7 +24,21 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.event_words import (
+    PrintedTrigger,
+    Reader,
+    Trigger,
+    plain_label,
+    print_trigger,
+    read_end,
+    read_event,
+    read_receive,
+    read_send,
+    read_start,
+    read_wait,
+)
 from orgflow_ir.model.evidence import DOUBT, SENTENCES
+from orgflow_ir.model.message_words import Message, MessageWords
 
 _GATEWAYS = {
     "exclusive": "choose", "parallel": "together", "inclusive": "some", "event": "first",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgflow.backends.outline.flow_graph import Unstructured
-from orgflow.backends.outline.format import Line, Outline, plain_label
+from orgflow.backends.outline.format.line_forms import Line, Outline
 from orgflow.backends.outline.lines import ModelLines
-from orgflow.backends.outline.messages import MessageWords, find_unclear_messages
 
 from orgflow_ir.lowering.common import conditional_splits
 from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Scope, SubProcess
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.event_words import plain_label
+from orgflow_ir.model.message_words import MessageWords, find_unclear_messages
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.left_out import left_out
@@ -86,9 +87,7 @@ def left_out_of_lines(model: Model) -> Iterator[str]:
     boxes = sum(pool.process is None and pool.id not in used for pool in model.pools)
     notes += sum(artifact.artifact_kind != "association" for artifact in model.artifacts)
     ends = {node.id for scope in model.scopes() for node in scope.nodes}
-    loose = sum(
-        flow.source not in ends and flow.target not in ends for flow in model.message_flows
-    )
+    loose = sum(flow.source not in ends and flow.target not in ends for flow in model.message_flows)
     counted = (
         (notes, "{} note{}"), (joins, "the name of {} gateway{} or event{} without a line"),
         (nested, "the parent{1} of {0} lane{1}"), (boxes, "{} pool{} without messages"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from orgflow.backends.outline.flow_graph import ROOT, Edge, FlowGraph, Unstructured
-from orgflow.backends.outline.format import Line
+from orgflow.backends.outline.format.line_forms import Line
 
 from orgflow_ir.model import Flow
 from orgflow_ir.model.element_names import slug
@@ -231,7 +231,7 @@ class _Structure:
         return _Own((self._maker.make_line(vertex),))
 
     def _write_root(self, vertex: str, follow: str | None) -> _Own:
-        """One start is in line with what follows; what only one of several leads to is inside it."""
+        """One start is in line with what follows; what only one of several leads to is in it."""
         edges = self._graph.out[vertex]
         if len(edges) == 1:
             start = edges[0].target
@@ -290,7 +290,7 @@ class _Structure:
         return _hoist_branch(self._maker.make_line(vertex), branches)
 
     def _write_some(self, vertex: str, follow: str | None) -> _Own:
-        """An inclusive split: its branches end, or come together at the inclusive join behind it."""
+        """An inclusive split: its branches end, or come together at the inclusive join."""
         merges = [m for m in self._graph.merges.get(vertex, ()) if self._graph.kinds[m] != "end"]
         join = merges[0] if merges else None
         if len(merges) > 1 or (join is not None and self._graph.kinds[join] != "gather"):
@@ -406,7 +406,8 @@ class _Structure:
             if not block.falls or _has_jumps(block.lines):
                 raise Unstructured(vertex, "one of its parallel branches does not reach the join")
             row = self._make_row(block.lines)
-            rows.append(row._replace(after=tuple(f"{vertex}\0{n}" for n in sorted(order.before[number]))))
+            before = sorted(order.before[number])
+            rows.append(row._replace(after=tuple(f"{vertex}\0{n}" for n in before)))
         self._loops = loops
         self._deferred.update(merges[:-1])
         self._joined.add(merges[-1])
@@ -446,7 +447,7 @@ class _PartialOrder:
             gateway = gateways.pop(0)
             waited = set().union(*self._arriving[gateway]) if self._arriving[gateway] else set()
             for edge in graph.out[gateway]:
-                until, arriving = self._follow(edge, waited)
+                until, arriving = self._follow_edge(edge, waited)
                 self._arriving.setdefault(until, []).append(arriving)
                 if until != join and len(self._arriving[until]) == len(graph.into[until]):
                     gateways.append(until)
@@ -457,7 +458,7 @@ class _PartialOrder:
     def _is_gateway(self, vertex: str) -> bool:
         return self._graph.kinds[vertex] in ("fork", "join")
 
-    def _follow(self, edge: Edge, waited: set[int]) -> tuple[str, set[int]]:
+    def _follow_edge(self, edge: Edge, waited: set[int]) -> tuple[str, set[int]]:
         """The gateway behind an edge, and the branches that are done there."""
         if self._is_gateway(edge.target):
             return edge.target, waited
@@ -484,7 +485,7 @@ class _PartialOrder:
                     inside.add(after)
                     work.append(after)
         if len(outside) != 1 or not self._is_gateway(next(iter(outside))):
-            raise Unstructured(self._split, "its parallel branches do not wait for each other in order")
+            raise Unstructured(self._split, "its parallel branches are in no order")
         return outside.pop()
 
 
@@ -532,8 +533,8 @@ def _fold_again(line: Line, body: Block) -> Line:
                 doubt=choice.doubt,
             )  # fmt: skip
             return named._replace(children=(*lines[:place], again))
-    again = (Line("again"),) if body.falls else ()
-    return line._replace(children=(*lines, *again))
+    ending = (Line("again"),) if body.falls else ()
+    return line._replace(children=(*lines, *ending))
 
 
 def _again_of(choice: Line) -> Line | None:
@@ -579,10 +580,12 @@ def _has_keyword(lines: Iterable[Line], keywords: Sequence[str]) -> bool:
 
 def _has_jumps(lines: Iterable[Line]) -> bool:
     """Whether a flow may not go on behind the lines."""
-    return any(line.keyword in ("end", "go to") for line in _walk_branch(lines)) or _leaves(lines)
+    return any(line.keyword in ("end", "go to") for line in _walk_branch(lines)) or _leaves_loop(
+        lines
+    )
 
 
-def _leaves(lines: Iterable[Line]) -> bool:
+def _leaves_loop(lines: Iterable[Line]) -> bool:
     """Whether lines leave a repetition that is around them."""
     stack = list(lines)
     while stack:
@@ -598,7 +601,7 @@ def _is_left(line: Line) -> bool:
     """Whether a repetition ends: by its own end, or by `leave:`."""
     if any(child.keyword == "again" and (child.text or child.condition) for child in line.children):
         return True
-    return _leaves(line.children)
+    return _leaves_loop(line.children)
 
 
 def _drop_last_end(lines: tuple[Line, ...]) -> tuple[Line, ...]:

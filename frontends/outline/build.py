@@ -1,17 +1,17 @@
-"""From an outline to a model. Every block becomes a split with its join; the flow behind a line goes
-on at the next one."""
+"""From an outline to a model. Every block becomes a split with its join; the flow behind a line
+goes on at the next one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.outline.format import Outline
+from orgflow.backends.outline.format.line_forms import Outline
 from orgflow.frontends.outline.checks import split_processes
-from orgflow.frontends.outline.collaboration import Endpoint, connect_messages
 from orgflow.frontends.outline.ids import Ids
 from orgflow.frontends.outline.scope_builder import ScopeBuilder, Shared
 
 from orgflow_ir.model import Catalog, Model, Pool, Process
+from orgflow_ir.model.message_ends import Endpoint, connect_messages
 from orgflow_ir.model.source import SourceLocation
 
 
@@ -39,11 +39,9 @@ def build_model(outline: Outline, file: str) -> Model:
         if header is not None:
             pool = shared.ids.take_id(f"{name} pool", "pool")
             pools.append(Pool(id=pool, name=name, process=id, loc=loc))
-    boxes, flows = connect_messages(endpoints, pools, processes, shared)
+    boxes, flows = connect_messages(endpoints, pools, shared.ids.take_id)
     return Model(
         id="model", source=file, processes=tuple(processes), pools=(*pools, *boxes),
         message_flows=flows,
         catalog=Catalog(messages=shared.messages.entries(), errors=shared.errors.entries()),
     )  # fmt: skip
-
-

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgflow.backends.outline.format import STEP, Line, Outline
-from orgflow.backends.outline.triggers import read_event
+from orgflow.backends.outline.format.line_forms import STEP, Line, Outline
 from orgflow.frontends.outline.faults import Fault
 
+from orgflow_ir.model.event_words import read_event
 from orgflow_ir.model.records import NamedTuple
 
 _LAST = frozenset(("end", "stop", "leave", "go to"))
@@ -97,7 +97,7 @@ def _find_own_faults(line: Line, place: _Place) -> Iterator[Fault]:
         yield _make_fault(
             "ended-branch", line,
             "`end:` is in a branch of `together:`, whose other branches would wait forever",
-            "write it behind `together:`, or put the branch into a `part:`, which `end:` ends alone",
+            "write it behind `together:`, or put the branch into a `part:`, which alone ends",
         )  # fmt: skip
     if line.keyword == "leave" and not place.in_loop:
         if place.loop_in_branch:
@@ -136,7 +136,7 @@ def _find_reference_faults(lines: tuple[Line, ...]) -> Iterator[Fault]:
     """References within one process: each id once, each target in the same part."""
     owners: dict[str, tuple[Line, int]] = {}
     uses: list[tuple[Line, int, tuple[str, ...]]] = []
-    events = [line for line in lines if line.keyword == "on"]
+    events = {id(line) for line in lines if line.keyword == "on"}
     stack: list[tuple[tuple[Line, ...], int, tuple[str, ...]]] = [(lines, 0, ())]
     while stack:
         inner, scope, branches = stack.pop()
@@ -157,9 +157,9 @@ def _find_reference_faults(lines: tuple[Line, ...]) -> Iterator[Fault]:
         yield from _find_order_faults(line, branches)
 
 
-def _is_top_event(line: Line, events: list[Line]) -> bool:
+def _is_top_event(line: Line, events: set[int]) -> bool:
     """Whether a line is an event of the whole process, which has a scope of its own."""
-    return line.keyword == "on" and any(line is event for event in events)
+    return line.keyword == "on" and id(line) in events
 
 
 def _find_target_faults(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orgflow.backends.outline.format import ID, SENTENCES, fold_spaces
+from orgflow.backends.outline.format.line_forms import ID, SENTENCES, fold_spaces
 
 from orgflow_ir.model.records import NamedTuple
 

@@ -19,11 +19,11 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
-    from orgflow.backends.outline import printer
-    from orgflow.backends.outline.format import Outline
+    from orgflow.backends.outline.format import printer
+    from orgflow.backends.outline.format.line_forms import Outline
     from orgflow.frontends.outline import build, checks, line_reader
 else:  # a frontend is loaded to recognise its files; the rest when it reads one
-    printer = LazyModule("orgflow.backends.outline.printer")
+    printer = LazyModule("orgflow.backends.outline.format.printer")
     build = LazyModule("orgflow.frontends.outline.build")
     checks = LazyModule("orgflow.frontends.outline.checks")
     line_reader = LazyModule("orgflow.frontends.outline.line_reader")
@@ -65,7 +65,9 @@ class OutlineFrontend(Frontend):
         keywords = len(re.findall(_KEYWORD_LINE, head))
         matching = keywords + len(re.findall(_FIELD_LINE, head))
         arrows = sum(1 for line in lines if re.search(_ARROW, line))
-        return keywords > 0 and matching > 1 and matching * 3 > len(lines) and arrows * 3 <= len(lines)
+        if not keywords or matching < 2:
+            return False
+        return matching * 3 > len(lines) and arrows * 3 <= len(lines)
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` after OF076 to OF079."""

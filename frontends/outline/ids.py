@@ -24,4 +24,3 @@ class Ids:
         self._next[base] = number
         self._used.add(id)
         return id
-

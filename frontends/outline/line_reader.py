@@ -1,5 +1,5 @@
-"""From the text of an outline to its lines, tolerant of what people and language models write: tabs,
-bullets, fences, missing colons, an indent of any width."""
+"""From the text of an outline to its lines, tolerant of what people and language models write:
+tabs, bullets, fences, missing colons, an indent of any width."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import field
 
-from orgflow.backends.outline.format import (
+from orgflow.backends.outline.format.line_forms import (
     CHILDREN,
     CONDITIONED,
     HOSTS,
@@ -109,7 +109,8 @@ class _Reader:
         lines = text.splitlines()
         if len(lines) > MAX_LINES:
             message = f"the outline has more than {MAX_LINES} lines"
-            self.faults.append(Fault("size", MAX_LINES + 1, 1, message, "split it into several files"))
+            remedy = "split it into several files"
+            self.faults.append(Fault("size", MAX_LINES + 1, 1, message, remedy))
         for number, raw in enumerate(lines[:MAX_LINES], 1):
             row = _read_row(raw, number)
             if row is None:

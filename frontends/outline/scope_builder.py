@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from orgflow.backends.outline.format import Line, called_id, read_condition
-from orgflow.backends.outline.triggers import (
-    Trigger,
-    read_end,
-    read_event,
-    read_receive,
-    read_send,
-    read_start,
-    read_wait,
-)
-from orgflow.frontends.outline.collaboration import Endpoint
+from orgflow.backends.outline.format.line_forms import Line, called_id, read_condition
 from orgflow.frontends.outline.ids import Ids
 
 from orgflow_ir.model import (
@@ -35,7 +25,17 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.event_words import (
+    Trigger,
+    read_end,
+    read_event,
+    read_receive,
+    read_send,
+    read_start,
+    read_wait,
+)
 from orgflow_ir.model.evidence import DOUBT, SENTENCES
+from orgflow_ir.model.message_ends import Endpoint
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceLocation
 
@@ -140,7 +140,7 @@ class ScopeBuilder:
         if not starts:
             opens = [Open(self._add_node(Event(id=self._take_id("", "start"), position="start")))]
         acts = [line for line in lines if line.keyword not in ("start", "on")]
-        self._finish(self._build_lines(acts, opens))
+        self._finish_scope(self._build_lines(acts, opens))
         for line in lines:
             if line.keyword == "on":
                 self._add_process_event(line)
@@ -148,9 +148,9 @@ class ScopeBuilder:
     def build_part(self, lines: Sequence[Line], start: Event | None = None) -> None:
         """A part with a plain start, or an event with what happens after it."""
         first = start or Event(id=self._take_id("", "start"), position="start")
-        self._finish(self._build_lines(lines, [Open(self._add_node(first))]))
+        self._finish_scope(self._build_lines(lines, [Open(self._add_node(first))]))
 
-    def _finish(self, opens: list[Open]) -> None:
+    def _finish_scope(self, opens: list[Open]) -> None:
         """End where nothing follows, and connect the jumps."""
         self._add_end(opens)
         for jump, target in self._jumps:
@@ -166,20 +166,20 @@ class ScopeBuilder:
     def _add_inner(self, line: Line, lines: Sequence[Line], **more: Any) -> str:
         """A sub-process with lines of its own."""
         start = more.pop("start", None)
-        id = more.pop("id", "") or self._take_id(line.id or _label(line), "part")
+        id = more.pop("id", "") or self._take_id(line.id or _line_label(line), "part")
         inner = ScopeBuilder(self._shared, self._owner, self._process)
         inner.build_part(lines, start)
         self.endpoints += inner.endpoints
         return self._add_node(
-            SubProcess(id=id, **self._element(line), **inner.content(), **more), line
+            SubProcess(id=id, **self._element_fields(line), **inner.content(), **more), line
         )
 
     def _add_process_event(self, line: Line) -> None:
         trigger = read_event(line.text) or Trigger("none")
         start = Event(
-            id=self._take_id(line.id or _label(line, trigger), "start"), position="start",
-            definitions=self._definitions(trigger), interrupting=line.qualifier != "also",
-            **self._element(line, trigger),
+            id=self._take_id(line.id or _line_label(line, trigger), "start"), position="start",
+            definitions=self._event_definitions(trigger), interrupting=line.qualifier != "also",
+            **self._element_fields(line, trigger),
         )  # fmt: skip
         self._note_message(start.id, line, trigger, sends=False)
         plain = Line("part", line=line.line, column=line.column)
@@ -191,16 +191,20 @@ class ScopeBuilder:
     def _take_id(self, text: str, default: str) -> str:
         return self._shared.ids.take_id(text, default)
 
-    def _element(self, line: Line, trigger: Trigger | None = None) -> dict[str, Any]:
+    def _element_fields(self, line: Line, trigger: Trigger | None = None) -> dict[str, Any]:
         """Fields that every element has: its label, its place, and what it cites."""
         extra = []
         if line.sentences:
             extra.append((SENTENCES, ",".join(map(str, line.sentences))))
         if line.doubt:
             extra.append((DOUBT, "true"))
-        return {"name": _label(line, trigger), "loc": self._place(line), "extra": tuple(extra)}
+        return {
+            "name": _line_label(line, trigger),
+            "loc": self._locate_line(line),
+            "extra": tuple(extra),
+        }
 
-    def _place(self, line: Line) -> SourceLocation | None:
+    def _locate_line(self, line: Line) -> SourceLocation | None:
         if not line.line:
             return None
         return SourceLocation(file=self._shared.file, line=line.line, column=line.column)
@@ -232,7 +236,7 @@ class ScopeBuilder:
             flow = self._take_id(f"{id} {verb}", verb)
             self._data_flows.append(DataFlow(id=flow, source=source, target=target))
 
-    def _definitions(self, trigger: Trigger) -> tuple[EventDefinition, ...]:
+    def _event_definitions(self, trigger: Trigger) -> tuple[EventDefinition, ...]:
         match trigger.kind:
             case "none":
                 return ()
@@ -240,7 +244,8 @@ class ScopeBuilder:
                 ref = self._shared.messages.find_id(trigger.text)
                 return (EventDefinition(kind="message", ref=ref),)
             case "error":
-                return (EventDefinition(kind="error", ref=self._shared.errors.find_id(trigger.text)),)
+                ref = self._shared.errors.find_id(trigger.text)
+                return (EventDefinition(kind="error", ref=ref),)
             case "timer":
                 text = Expression(text=trigger.text) if trigger.text else None
                 return (
@@ -263,7 +268,7 @@ class ScopeBuilder:
         line = open_.line
         self._places.append(open_.place or self._take_place())
         self._arriving.setdefault(target, []).append(len(self._flows))
-        more = self._element(line._replace(text=open_.label, named=None)) if line else {}
+        more = self._element_fields(line._replace(text=open_.label, named=None)) if line else {}
         self._flows.append(
             Flow(
                 id=self._take_id(f"{open_.source} to {target}", "flow"), source=open_.source,
@@ -300,8 +305,8 @@ class ScopeBuilder:
         """A gateway; one without a line joins."""
         if line is None:
             return self._add_node(Gateway(id=self._take_id(role, role), gateway_kind=kind))
-        id = self._take_id(line.id or f"{role} {_label(line)}", role)
-        return self._add_node(Gateway(id=id, gateway_kind=kind, **self._element(line)), line)
+        id = self._take_id(line.id or f"{role} {_line_label(line)}", role)
+        return self._add_node(Gateway(id=id, gateway_kind=kind, **self._element_fields(line)), line)
 
     def _join_flows(self, opens: Sequence[Open], kind: GatewayKind = "exclusive") -> list[Open]:
         """One flow behind several."""
@@ -328,15 +333,17 @@ class ScopeBuilder:
         return [Open(node)]
 
     def _build_step(self, line: Line, opens: list[Open]) -> list[Open]:
-        id = self._take_id(line.id or _label(line), "step")
-        node = self._add_node(Task(id=id, loop=_make_loop(line), **self._element(line)), line)
+        id = self._take_id(line.id or _line_label(line), "step")
+        node = self._add_node(
+            Task(id=id, loop=_make_loop(line), **self._element_fields(line)), line
+        )
         return self._build_events(line, node, self._pass_through(node, line, opens))
 
     def _build_call(self, line: Line, opens: list[Open]) -> list[Open]:
-        id = self._take_id(line.id or f"call {_label(line)}", "call")
+        id = self._take_id(line.id or f"call {_line_label(line)}", "call")
         call = CallActivity(
             id=id, called=called_id(line.text) or None, loop=_make_loop(line),
-            **self._element(line),
+            **self._element_fields(line),
         )  # fmt: skip
         node = self._add_node(call, line)
         return self._build_events(line, node, self._pass_through(node, line, opens))
@@ -350,8 +357,8 @@ class ScopeBuilder:
         """A message event; a task if it is repeated or events may stop it."""
         sends = line.keyword == "send"
         trigger = read_send(line.text) if sends else read_receive(line.text)
-        id = self._take_id(line.id or f"{line.keyword} {_label(line, trigger)}", line.keyword)
-        shared = self._element(line, trigger)
+        id = self._take_id(line.id or f"{line.keyword} {_line_label(line, trigger)}", line.keyword)
+        shared = self._element_fields(line, trigger)
         if line.children or line.each:
             message = self._shared.messages.find_id(trigger.text)
             made: Node = Task(
@@ -361,7 +368,7 @@ class ScopeBuilder:
         else:
             position = "throw" if sends else "catch"
             made = Event.validate(
-                {"id": id, "position": position, "definitions": self._definitions(trigger),
+                {"id": id, "position": position, "definitions": self._event_definitions(trigger),
                  **shared}
             )  # fmt: skip
         node = self._add_node(made, line)
@@ -372,10 +379,10 @@ class ScopeBuilder:
         return self._pass_through(self._add_catch(line, read_wait(line.text)), line, opens)
 
     def _add_catch(self, line: Line, trigger: Trigger) -> str:
-        id = self._take_id(line.id or f"{line.keyword} {_label(line, trigger)}", line.keyword)
+        id = self._take_id(line.id or f"{line.keyword} {_line_label(line, trigger)}", line.keyword)
         event = Event(
-            id=id, position="catch", definitions=self._definitions(trigger),
-            **self._element(line, trigger),
+            id=id, position="catch", definitions=self._event_definitions(trigger),
+            **self._element_fields(line, trigger),
         )  # fmt: skip
         self._note_message(id, line, trigger, sends=False)
         return self._add_node(event, line)
@@ -383,8 +390,8 @@ class ScopeBuilder:
     def _add_start(self, line: Line) -> str:
         trigger = read_start(line.text)
         start = Event(
-            id=self._take_id(line.id or _label(line, trigger), "start"), position="start",
-            definitions=self._definitions(trigger), **self._element(line, trigger),
+            id=self._take_id(line.id or _line_label(line, trigger), "start"), position="start",
+            definitions=self._event_definitions(trigger), **self._element_fields(line, trigger),
         )  # fmt: skip
         self._note_message(start.id, line, trigger, sends=False)
         return self._add_node(start, line)
@@ -394,10 +401,10 @@ class ScopeBuilder:
         definitions: tuple[EventDefinition, ...] = (EventDefinition(kind="terminate"),)
         if line.keyword == "end":
             trigger = read_end(line.text)
-            definitions = self._definitions(trigger)
-        id = self._take_id(line.id or _label(line, trigger), "end")
+            definitions = self._event_definitions(trigger)
+        id = self._take_id(line.id or _line_label(line, trigger), "end")
         end = Event(
-            id=id, position="end", definitions=definitions, **self._element(line, trigger)
+            id=id, position="end", definitions=definitions, **self._element_fields(line, trigger)
         )
         self._pass_through(self._add_node(end, line), line, opens)
         return []
@@ -507,11 +514,11 @@ class ScopeBuilder:
 
     def _build_event(self, line: Line, host: str) -> list[Open]:
         trigger = read_event(line.text) or Trigger("timer")
-        id = self._take_id(line.id or _label(line, trigger), "event")
+        id = self._take_id(line.id or _line_label(line, trigger), "event")
         stops = line.qualifier != "also"
         event = Event(
             id=id, position="boundary", attached_to=host, interrupting=stops,
-            definitions=self._definitions(trigger), **self._element(line, trigger),
+            definitions=self._event_definitions(trigger), **self._element_fields(line, trigger),
         )  # fmt: skip
         self._note_message(id, line, trigger, sends=False)
         self._add_node(event, line)
@@ -559,7 +566,7 @@ class _Branches:
         return self._ends
 
 
-def _label(line: Line, trigger: Trigger | None = None) -> str:
+def _line_label(line: Line, trigger: Trigger | None = None) -> str:
     if line.named is not None:
         return line.named
     return trigger.label if trigger is not None else line.text

@@ -11,6 +11,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from orgflow_ir.model import CallActivity as Call
 from orgflow_ir.model import (
     Catalog,
     CatalogEntry,
@@ -30,7 +31,6 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model import CallActivity as Call
 
 ODD_LABELS = (
     "if: x", "send", "end", "again if late", "each day", "reads mail", "s1", "#5", "- dash",
@@ -195,7 +195,9 @@ class RandomModel:
                 self._flow(scope, last, back)
         return split, back
 
-    def _ending(self, scope: Scope, split: str, size: int, depth: int, more: dict[str, Any]) -> None:
+    def _ending(
+        self, scope: Scope, split: str, size: int, depth: int, more: dict[str, Any]
+    ) -> None:
         kinds: tuple[str, ...] = ("error",) if self.rng.random() < 0.1 else ()
         end = self._event(scope, "end", kinds)
         if size > 1:
@@ -229,7 +231,10 @@ class RandomModel:
         return split, back
 
     def _repeat(self, scope: Scope, size: int, ends: bool, depth: int) -> tuple[str, str]:
-        entry, leave = self._gateway(scope, "exclusive"), self._gateway(scope, "exclusive", named=True)
+        entry, leave = (
+            self._gateway(scope, "exclusive"),
+            self._gateway(scope, "exclusive", named=True),
+        )
         first, last = self.block(scope, size - 2, ends=ends, depth=depth + 1)
         self._flow(scope, entry, first)
         self._flow(scope, last, leave)
@@ -241,7 +246,9 @@ class RandomModel:
         else:
             self._flow(scope, leave, entry, **again)
         behind = self._gateway(scope, "exclusive")
-        exit_ = self.rng.choice(({"default": True}, {"name": "done"}, {"name": "ok", "default": True}))
+        exit_ = self.rng.choice(
+            ({"default": True}, {"name": "done"}, {"name": "ok", "default": True})
+        )
         self._flow(scope, leave, behind, **exit_)
         return entry, behind
 
@@ -334,8 +341,14 @@ class RandomModel:
             self._flow(scope, together, first)
             first = together
             self._flow(scope, self._event(scope, "start", ("timer", "message")), first)
-        end = Event.validate({"id": self._id("e"), "name": self._label("end"), "position": "end",
-                              "definitions": self.rng.choice(([], [], [{"kind": "terminate"}]))})
+        end = Event.validate(
+            {
+                "id": self._id("e"),
+                "name": self._label("end"),
+                "position": "end",
+                "definitions": self.rng.choice(([], [], [{"kind": "terminate"}])),
+            }
+        )
         self._flow(scope, last, self._put(scope, end))
         if self.rng.random() < 0.2:
             self._handler(scope)
@@ -378,8 +391,14 @@ class RandomModel:
         flows: list[MessageFlow] = []
         if count > 1:
             for source, target in zip(ends[0][0], ends[1][1], strict=False):
-                flows.append(MessageFlow(id=self._id("m"), source=source, target=target,
-                                         name=self.rng.choice(("", "mail", "goods to sell"))))
+                flows.append(
+                    MessageFlow(
+                        id=self._id("m"),
+                        source=source,
+                        target=target,
+                        name=self.rng.choice(("", "mail", "goods to sell")),
+                    )
+                )
         box = Pool(id="box", name=self.rng.choice(("customer", "friend from school")))
         for sends, receives in ends:
             done = {end for flow in flows for end in (flow.source, flow.target)}

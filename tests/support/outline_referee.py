@@ -271,10 +271,10 @@ def _node_statements(node: Node, nodes: Iterable[Node], model: Model) -> Iterato
         yield f"{label} ({node.trigger}) {kind} {node_label(host, model)}"
     if isinstance(node, CallActivity) and node.called:
         yield f"{label} calls {node.called}"
-    if isinstance(node, Event) and node.position != "boundary" and node.definitions:
-        if node.trigger in ("timer", "error"):
-            timer = node.definitions[0].timer or ""
-            yield f"{node.position} {node.trigger} {timer} {trigger_text(node, model)}"
+    is_event = isinstance(node, Event) and node.position != "boundary"
+    if isinstance(node, Event) and is_event and node.trigger in ("timer", "error"):
+        timer = node.definitions[0].timer or ""
+        yield f"{node.position} {node.trigger} {timer} {trigger_text(node, model)}"
 
 
 def pool_names(model: Model) -> dict[str, str]:

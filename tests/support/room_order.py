@@ -79,6 +79,7 @@ BACKENDS = (
         "orgflow.backends.bpmn",
         "orgflow.backends.ir",
         "orgflow.backends.mermaid",
+        "orgflow.backends.outline.format",
         "orgflow.backends.outline",
         "orgflow.backends.powl",
         "orgflow.backends.svg",

@@ -31,16 +31,20 @@ choose: in stock?
     "text",
     [
         "choose: in stock?\n\tif: yes\n\t\tpack goods | clerk\n\telse:\n\t\torder goods\n",
-        "choose: in stock?\n    if: yes\n        pack goods | clerk\n    else:\n        order goods",
-        "- choose: in stock?\n  - if: yes\n    - pack goods | clerk\n  - else:\n    - order goods\n",
+        "choose: in stock?\n    if: yes\n        pack goods | clerk\n    else:\n"
+        "        order goods",
+        "- choose: in stock?\n  - if: yes\n    - pack goods | clerk\n  - else:\n"
+        "    - order goods\n",
         "```outline\nchoose: in stock?\n  if: yes\n    pack goods | clerk\n  else:\n"
         "    order goods\n```\n",
         "Choose: in stock?\n  IF: yes\n    pack goods|clerk|\n  Else :\n    order goods | - | -\n",
         "choose in stock?\n  if yes\n    pack goods | clerk\n  else\n    order goods\n",
-        "choose: in stock?\n\n   if: yes\n      pack   goods | clerk\n   else:\n      order goods\n\n",
+        "choose: in stock?\n\n   if: yes\n      pack   goods | clerk\n   else:\n"
+        "      order goods\n\n",
         "\ufeffchoose: in stock?\r\n  if: yes\r\n    pack goods | clerk\r\n  else:\r\n"
         "    order goods\r\n",
-        "  choose: in stock?\n    if: yes\n      pack goods | clerk\n    else:\n      order goods\n",
+        "  choose: in stock?\n    if: yes\n      pack goods | clerk\n    else:\n"
+        "      order goods\n",
         "choose: in stock?\n  else:\n    order goods\n  if: yes\n    pack goods | clerk\n",
     ],
     ids=["tabs", "four spaces", "bullets", "fence", "case", "no colons", "blank lines", "windows",
@@ -56,14 +60,16 @@ def test_what_people_write_is_read(text: str) -> None:
         ("send invoice\n", "send invoice\n"),
         ("choose a supplier\n", "choose a supplier\n"),
         ("leave a note | clerk\n", "leave a note | clerk\n"),
-        ("process: shop\n  check order\n  ship order\n", "process: shop\ncheck order\nship order\n"),
+        ("process: shop\n  check order\n  ship order\n", "process: shop\ncheck order\n"
+        "ship order\n"),
         ("a\n  on: after 3 days\n    b\n", "a\n  on: after 3 days, stop\n    b\n"),
         ("first review\n  on: after 3 days, also\n", "first review\n  on: after 3 days, also\n"),
         ("repeat\n  a\nagain if late\n  b\n", "repeat:\n  a\nagain if: late\n  b\n"),
         ("goto: #x\na | #x\n", "go to: #x\na | #x\n"),
         ("a | reads x · writes y, z\n", "a | reads x | writes y, z\n"),
         ("a | s2-4, s1 | clerk\n", "a | clerk | s2,s3,s4,s1\n"),
-        ("part: x\n  on: error e, stop\n    c\n  a\n", "part: x\n  a\n  on: error e, stop\n    c\n"),
+        ("part: x\n  on: error e, stop\n    c\n  a\n", "part: x\n  a\n"
+        "  on: error e, stop\n    c\n"),
         ("# why\na\n  # host\n  on: after 1 day, stop\n# end\n",
          "# why\na\n  # host\n  on: after 1 day, stop\n# end\n"),
         ('if x\n', "if x\n"),
@@ -218,9 +224,9 @@ def seconds_to_read(text: str) -> float:
     ],
 )
 def test_the_time_is_linear(piece: str) -> None:
-    """Eight times the lines take at most sixteen times as long."""
-    small = min(seconds_to_read(piece * 200) for _ in range(3))
-    assert seconds_to_read(piece * 1600) < max(small, 0.01) * 16
+    """Eight times the lines take about eight times as long, not 64 times."""
+    small = min(seconds_to_read(piece * 300) for _ in range(3))
+    assert min(seconds_to_read(piece * 2400) for _ in range(2)) < max(small, 0.02) * 24
 
 
 @pytest.mark.parametrize("piece", ["x ", "[", "|", '"', "#", "a, ", "- ", "from ", "s1,", "( "])

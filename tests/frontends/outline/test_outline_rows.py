@@ -21,6 +21,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.evidence import DOUBT, SENTENCES
 
+
 @pytest.mark.parametrize("text", ROWS.values(), ids=ROWS)
 def test_a_row_is_canonical(text: str) -> None:
     assert format_text(text) == text

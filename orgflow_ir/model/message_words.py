@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgflow.backends.outline.format import plain_label
-
-from orgflow_ir.model import Event, MessageFlow, Model, Node, Task
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.elements import Event, MessageFlow, Model, Node, Task
+from orgflow_ir.model.event_words import plain_label
 from orgflow_ir.model.records import NamedTuple
 
 
@@ -65,7 +64,7 @@ class MessageWords:
             ends = {(self._owner_of(f.source), self._owner_of(f.target)) for f in flows}
             sources = {f.source for f in flows if f.source in self._nodes}
             targets = {f.target for f in flows if f.target in self._nodes}
-            nodes = [id for id in (*sources, *targets)]
+            nodes = [*sources, *targets]
             if len(ends) > 1:
                 self._refuse_nodes(nodes, "it exchanges messages with several participants")
                 continue

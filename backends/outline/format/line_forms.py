@@ -120,14 +120,6 @@ def fold_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-_RESERVED = re.compile(r"[|\x00-\x1f\x7f]")
-
-
-def plain_label(text: str) -> str:
-    """A label in a form that can be part of a line: bars, which separate fields, become slashes."""
-    return fold_spaces(_RESERVED.sub(lambda m: "/" if m[0] == "|" else " ", text))
-
-
 FIELD_WORDS = ("each", "reads", "writes", "after", "named", "by")
 """Words that a field other than a performer begins with."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from orgflow.backends.outline.format import (
+from orgflow.backends.outline.format.line_forms import (
     CONDITIONED,
     FIELD_WORDS,
     ID,

@@ -1,16 +1,12 @@
-"""Message flows between the processes of an outline: a message that one sends and another receives
-under the same name is one flow."""
+"""Message flows between processes that a text describes: a message that one sends and another
+receives under the same name is one flow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
-from orgflow_ir.model import MessageFlow, Pool, Process
+from orgflow_ir.model.elements import MessageFlow, Pool
 from orgflow_ir.model.records import NamedTuple
-
-if TYPE_CHECKING:
-    from orgflow.frontends.outline.scope_builder import Shared
 
 
 class Endpoint(NamedTuple):
@@ -34,11 +30,10 @@ class Endpoint(NamedTuple):
 
 
 def connect_messages(
-    endpoints: Sequence[Endpoint], pools: Sequence[Pool], processes: Sequence[Process],
-    shared: Shared,
+    endpoints: Sequence[Endpoint], pools: Sequence[Pool], take_id: Callable[[str, str], str]
 ) -> tuple[tuple[Pool, ...], tuple[MessageFlow, ...]]:  # fmt: skip
-    """Pools without a process for participants that have none here, and the flows."""
-    del processes
+    """Pools without a process for participants that have none here, and the flows. `take_id` makes
+    an id from a text, or from a default."""
     known = {pool.name.casefold(): pool.id for pool in pools}
     boxes: dict[str, Pool] = {}
     receivers: dict[tuple[str, str, str], list[Endpoint]] = {}
@@ -49,7 +44,7 @@ def connect_messages(
     matched: set[str] = set()
 
     def add_flow(source: str, target: str, end: Endpoint) -> None:
-        id = shared.ids.take_id(f"{end.what or 'message'} flow", "flow")
+        id = take_id(f"{end.what or 'message'} flow", "flow")
         flows.append(
             MessageFlow(id=id, source=source, target=target, name=end.what, message=end.message)
         )
@@ -57,7 +52,7 @@ def connect_messages(
     def pool_of(who: str) -> str:
         key = who.casefold()
         if key not in known:
-            boxes[key] = Pool(id=shared.ids.take_id(f"{who} pool", "pool"), name=who)
+            boxes[key] = Pool(id=take_id(f"{who} pool", "pool"), name=who)
             known[key] = boxes[key].id
         return known[key]
 

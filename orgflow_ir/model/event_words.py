@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from orgflow.backends.outline.format import plain_label
-
 from orgflow_ir.model.records import NamedTuple
 
 TriggerKind = Literal["none", "message", "timer", "error"]
@@ -36,13 +34,23 @@ class Trigger(NamedTuple):
     label: str = ""
 
 
+_RESERVED = re.compile(r"[|\x00-\x1f\x7f]")
+
+
+def plain_label(text: str) -> str:
+    """A label in a form that can be part of a line: bars, which separate fields, become slashes."""
+    return " ".join(_RESERVED.sub(lambda m: "/" if m[0] == "|" else " ", text).split())
+
+
 _FORMAL = re.compile(
     r"R\d*/\S+|P[\dT]\S*|[$#]\{.*|=.*|@\w+|[\d*?/,LW#-]+(?: [\w*?/,#-]+){4,6}", re.DOTALL
 )
 """Cycles in a notation of their own, which `every` may precede."""
 
 _ADVERBS = "hourly|daily|weekly|monthly|yearly|stündlich|täglich|wöchentlich|monatlich|jährlich"
-_CYCLE = re.compile(rf"(?:every|each|jeden|jede|jedes|alle)\s+(?P<rest>.+)|(?:{_ADVERBS})\b.*", re.I)
+_CYCLE = re.compile(
+    rf"(?:every|each|jeden|jede|jedes|alle)\s+(?P<rest>.+)|(?:{_ADVERBS})\b.*", re.IGNORECASE
+)
 _TIMER = re.compile(r"timer(?:\s+(?P<kind>duration|date|cycle)\b)?\s*(?P<text>.*)", re.I)
 _DATED = re.compile(r"(?:at|on|am|um)\s+.*\d.*", re.I)
 
