@@ -10,12 +10,10 @@ from orgflow.frontends.outline.ids import Ids
 
 from orgflow_ir.model import (
     CallActivity,
-    CatalogEntry,
     DataFlow,
     DataObject,
     Event,
     EventDefinition,
-    Expression,
     Flow,
     Gateway,
     GatewayKind,
@@ -35,7 +33,7 @@ from orgflow_ir.model.event_words import (
     read_wait,
 )
 from orgflow_ir.model.evidence import DOUBT, SENTENCES
-from orgflow_ir.model.message_ends import Endpoint
+from orgflow_ir.model.message_ends import CatalogNames, Endpoint, define_event
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceLocation
 
@@ -52,36 +50,13 @@ class Open(NamedTuple):
     """Its place among the flows of the scope; 0 for one behind all before it."""
 
 
-class Entries:
-    """Messages or errors, one per name."""
-
-    def __init__(self, ids: Ids, kind: str) -> None:
-        self._ids, self._kind = ids, kind
-        self._entries: dict[str, CatalogEntry] = {}
-
-    def find_id(self, name: str) -> str | None:
-        """The id of the entry with a name; `None` without one."""
-        if not name:
-            return None
-        key = name.casefold()
-        if key not in self._entries:
-            id = self._ids.take_id(f"{self._kind} {name}", self._kind)
-            code = name if self._kind == "error" else None
-            self._entries[key] = CatalogEntry(id=id, name=name, code=code)
-        return self._entries[key].id
-
-    def entries(self) -> tuple[CatalogEntry, ...]:
-        """All entries, in the order of their first use."""
-        return tuple(self._entries.values())
-
-
 class Shared:
     """What all scopes of a model share."""
 
     def __init__(self, ids: Ids, file: str) -> None:
         self.ids, self.file = ids, file
-        self.messages = Entries(ids, "message")
-        self.errors = Entries(ids, "error")
+        self.messages = CatalogNames(ids.take_id, "message")
+        self.errors = CatalogNames(ids.take_id, "error")
 
 
 class ScopeBuilder:
@@ -237,20 +212,7 @@ class ScopeBuilder:
             self._data_flows.append(DataFlow(id=flow, source=source, target=target))
 
     def _event_definitions(self, trigger: Trigger) -> tuple[EventDefinition, ...]:
-        match trigger.kind:
-            case "none":
-                return ()
-            case "message":
-                ref = self._shared.messages.find_id(trigger.text)
-                return (EventDefinition(kind="message", ref=ref),)
-            case "error":
-                ref = self._shared.errors.find_id(trigger.text)
-                return (EventDefinition(kind="error", ref=ref),)
-            case "timer":
-                text = Expression(text=trigger.text) if trigger.text else None
-                return (
-                    EventDefinition(kind="timer", expression=text, timer=trigger.timer or None),
-                )
+        return define_event(trigger, self._shared.messages, self._shared.errors)
 
     def _note_message(self, node: str, line: Line, trigger: Trigger, *, sends: bool) -> None:
         """Remember who sends or receives a message."""
@@ -361,17 +323,17 @@ class ScopeBuilder:
         shared = self._element_fields(line, trigger)
         if line.children or line.each:
             message = self._shared.messages.find_id(trigger.text)
-            made: Node = Task(
+            element: Node = Task(
                 id=id, task_type="send" if sends else "receive", message=message,
                 loop=_make_loop(line), **shared,
             )  # fmt: skip
         else:
             position = "throw" if sends else "catch"
-            made = Event.validate(
+            element = Event.validate(
                 {"id": id, "position": position, "definitions": self._event_definitions(trigger),
                  **shared}
             )  # fmt: skip
-        node = self._add_node(made, line)
+        node = self._add_node(element, line)
         self._note_message(node, line, trigger, sends=sends)
         return self._build_events(line, node, self._pass_through(node, line, opens))
 

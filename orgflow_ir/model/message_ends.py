@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from orgflow_ir.model.elements import MessageFlow, Pool
+from orgflow_ir.model.elements import (
+    CatalogEntry,
+    EventDefinition,
+    Expression,
+    MessageFlow,
+    Pool,
+)
+from orgflow_ir.model.event_words import Trigger
 from orgflow_ir.model.records import NamedTuple
 
 
@@ -29,8 +36,52 @@ class Endpoint(NamedTuple):
     message: str | None
 
 
+TakeId = Callable[[str, str], str]
+"""Makes an id from a text, or from a default if the text has no letters."""
+
+
+class CatalogNames:
+    """Messages or errors of a text, one per name."""
+
+    def __init__(self, take_id: TakeId, kind: str) -> None:
+        self._take_id, self._kind = take_id, kind
+        self._entries: dict[str, CatalogEntry] = {}
+
+    def find_id(self, name: str) -> str | None:
+        """The id of the entry with a name; `None` without one."""
+        if not name:
+            return None
+        key = name.casefold()
+        if key not in self._entries:
+            id = self._take_id(f"{self._kind} {name}", self._kind)
+            code = name if self._kind == "error" else None
+            self._entries[key] = CatalogEntry(id=id, name=name, code=code)
+        return self._entries[key].id
+
+    def entries(self) -> tuple[CatalogEntry, ...]:
+        """All entries, in the order of their first use."""
+        return tuple(self._entries.values())
+
+
+def define_event(
+    trigger: Trigger, messages: CatalogNames, errors: CatalogNames
+) -> tuple[EventDefinition, ...]:
+    """The definition of an event with a trigger; none for a plain event."""
+    match trigger.kind:
+        case "none":
+            return ()
+        case "message":
+            return (EventDefinition(kind="message", ref=messages.find_id(trigger.text)),)
+        case "error":
+            return (EventDefinition(kind="error", ref=errors.find_id(trigger.text)),)
+        case "timer":
+            text = Expression(text=trigger.text) if trigger.text else None
+            timer = trigger.timer or None
+            return (EventDefinition(kind="timer", expression=text, timer=timer),)
+
+
 def connect_messages(
-    endpoints: Sequence[Endpoint], pools: Sequence[Pool], take_id: Callable[[str, str], str]
+    endpoints: Sequence[Endpoint], pools: Sequence[Pool], take_id: TakeId
 ) -> tuple[tuple[Pool, ...], tuple[MessageFlow, ...]]:  # fmt: skip
     """Pools without a process for participants that have none here, and the flows. `take_id` makes
     an id from a text, or from a default."""

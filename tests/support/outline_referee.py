@@ -7,6 +7,7 @@ each may do what the other may, and end in the same ways.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
@@ -47,7 +48,7 @@ def flow_label(flow: Flow) -> str:
     """The label, the condition and the default mark of a flow."""
     condition = " ".join(flow.condition.text.split()) if flow.condition is not None else ""
     condition = "" if flow.default else condition
-    name = fold_text(flow.name).replace("[", "(").replace("]", ")")
+    name = fold_text(re.sub(r"[\[\]()]", " ", flow.name))
     return f"{name} [{condition}]{' default' if flow.default else ''}"
 
 
@@ -233,7 +234,8 @@ def list_statements(model: Model) -> Iterator[str]:
                 for member in lane.members:
                     performer = next((n for n in scope.nodes if n.id == member), None)
                     if performer is not None and _is_performed(performer) and lane.name.strip():
-                        yield f"{labels[member]} by {fold_text(lane.name).casefold()}"
+                        name = fold_text(lane.name).casefold().removesuffix(" (actor)")
+                        yield f"{labels[member]} by {name}"
             for link in scope.data_flows:
                 reads = link.source in objects
                 node_id = link.target if reads else link.source
