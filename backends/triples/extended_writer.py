@@ -50,11 +50,13 @@ _LETTERS = {"exclusive": "X", "parallel": "A", "inclusive": "O", "event": "W"}
 
 def is_extended(model: Model) -> bool:
     """Whether plain lines cannot state a model."""
-    if any(flow.source for flow in model.message_flows):
+    if model.message_flows:
         nodes = {n.id for scope in model.scopes() for n in scope.nodes}
         if any(f.source in nodes and f.target in nodes for f in model.message_flows):
             return True
     for scope in model.scopes():
+        if any(flow.condition is not None and not flow.default for flow in scope.flows):
+            return True
         for node in scope.nodes:
             if isinstance(node, SubProcess | CallActivity):
                 return True
