@@ -47,7 +47,7 @@ _CONDITION = r"-\([^()\n]*\S\s*\[[^\]\n]*(?:[<>=]|\b(?:and|or|not)\b)[^\n]*\]\s*
 _CALL = r"(?im)^\s*C\d+\s+call\b(?!.*->)"
 
 
-@dataclass
+@dataclass(eq=False)
 class ExtendedNode(GraphNode):
     """A node with what extended lines state: its kind may also be `wait`, `receive`, `send`,
     `event`, `call`, `part` and `boundary`."""
@@ -77,7 +77,7 @@ class Section(NamedTuple):
     line: int
 
 
-@dataclass
+@dataclass(eq=False)
 class _Text:
     """The numbered lines of a scope, and the texts of its parts."""
 
