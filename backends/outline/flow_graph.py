@@ -66,7 +66,7 @@ class FlowGraph:
         events: the boundary events at each node.
 
     Raises:
-        Unstructured: a loop without anything in it, or a node that nothing leads to.
+        Unstructured: a loop without any step, or a node without incoming flows.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -205,7 +205,7 @@ class FlowGraph:
         return intervals
 
     def dominates(self, over: str, vertex: str) -> bool:
-        """Whether every way to a vertex passes `over`; each vertex dominates itself."""
+        """Whether every path to a vertex passes `over`; each vertex dominates itself."""
         first, last = self._intervals[over]
         return first <= self._intervals[vertex][0] <= last
 

@@ -1,9 +1,8 @@
 """From the control flow of a scope to nested lines.
 
-Lines follow each other until flows come together again. What a vertex dominates is inside it; a
-vertex where flows come together stands behind the one that dominates it (N. Ramsey, "Beyond
-Relooper", 2022). A loop becomes `repeat:`, with its exit behind it. Any other way is a `go to:`, so
-each graph of exclusive gateways has an outline. Parallel and inclusive splits need their join:
+Lines follow each other until flows come together again. A vertex contains the vertices that it
+dominates; one where flows come together comes after its dominator (N. Ramsey, "Beyond Relooper",
+2022). A loop becomes `repeat:`, with its exit behind it. Any other flow is a `go to:`, so each graph of exclusive gateways has an outline. Parallel and inclusive splits need their join:
 `together:` is written for blocks, for partial orders (`after`), and where the branches end by
 themselves. Anything else is `Unstructured`.
 """
@@ -33,7 +32,7 @@ class Block(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """What a vertex is by itself: its lines, and the edge behind them, if there is one way on.
+    """A vertex by itself: its lines, and the edge behind them, if there is exactly one.
     Otherwise `falls` tells whether the flow goes on where branches come together."""
 
     lines: tuple[Line, ...] = ()

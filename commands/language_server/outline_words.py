@@ -18,14 +18,14 @@ def complete_words(text: str, line: int, before: str) -> list[str]:
     if before.rstrip().endswith("#") or re.search(r"#[\w.-]*$", before):
         return sorted({id for other in lines for id in _ID.findall(other)})
     if "|" in before:
-        return [*_performers(lines), *_FIELDS]
+        return [*_list_performers(lines), *_FIELDS]
     if before.strip().isalpha() or not before.strip():
         inside = CHILDREN[parent] if (parent := _find_parent(lines[:line], before)) else TOP
-        return [_written(word) for word in KEYWORDS if word in inside and word != STEP]
+        return [_keyword_text(word) for word in KEYWORDS if word in inside and word != STEP]
     return []
 
 
-def _written(keyword: str) -> str:
+def _keyword_text(keyword: str) -> str:
     return {"again": "again if: ", "else": "else:", "row": "row:", "leave": "leave:"}.get(
         keyword, f"{keyword}: "
     )
@@ -42,7 +42,7 @@ def _find_parent(above: list[str], before: str) -> str:
     return ""
 
 
-def _performers(lines: list[str]) -> list[str]:
+def _list_performers(lines: list[str]) -> list[str]:
     """The performers of all steps, each once."""
     names: dict[str, None] = {}
     for line in lines:

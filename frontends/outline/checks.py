@@ -144,7 +144,7 @@ def _find_reference_faults(lines: tuple[Line, ...]) -> Iterator[Fault]:
             if line.id and line.id in owners:
                 yield _make_fault(
                     "reference", line, f"`#{line.id}` is the id of line {owners[line.id][0].line}",
-                    "give each line an id of its own",
+                    "give each line another id",
                 )  # fmt: skip
             elif line.id:
                 owners[line.id] = (line, scope)

@@ -124,7 +124,7 @@ class _Reader:
             if len(around) >= MAX_DEPTH:
                 self._add_fault(
                     row, f"the line is inside more than {MAX_DEPTH} others",
-                    "move a part of the outline into a process of its own, and use `call:`",
+                    "move a part of the outline into another process, and use `call:`",
                 )  # fmt: skip
                 continue
             (around[-1].inside if around else top).append(row)

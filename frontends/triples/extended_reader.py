@@ -1,8 +1,7 @@
 """Reads extended graph lines: events, parts, calls, participants, data, conditions.
 
-Whether a text is extended shows in a form that plain graph lines do not have (`is_extended`), so
-that plain ones keep their meaning; the comment `# extended` at the top says so too. In an extended
-text `E1`, `W1`, `C1` and `S1 … {` are events, event gateways, calls and parts.
+A text is extended if it has a form that plain graph lines do not have (`is_extended`), or begins
+with the comment `# extended`. Plain lines keep their meaning. In an extended text `E1`, `W1`, `C1` and `S1 … {` are events, event gateways, calls and parts.
 """
 
 from __future__ import annotations

@@ -59,12 +59,14 @@ class TriplesFrontend(Frontend):
         if extended_reader.is_extended(text):
             sections, left = extended_reader.read_sections(text)
             if not any(section.scope.graph.flows for section in sections):
-                return self._report_empty(source, ctx)
+                self._report_empty(source, ctx)
+                return None
             self._report_unread(left, source, ctx)
             return extended_build.build_sections(sections, source.path)
         graph = graph_reader.read_graph(text)
         if not graph.flows:
-            return self._report_empty(source, ctx)
+            self._report_empty(source, ctx)
+            return None
         self._report_unread(graph.unread, source, ctx)
         return build.build_model(graph, source.path)
 

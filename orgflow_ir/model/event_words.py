@@ -17,7 +17,7 @@ TimerKind = Literal["", "duration", "date", "cycle"]
 
 
 class Trigger(NamedTuple):
-    """What an event waits for or throws.
+    """The trigger of an event, or its result.
 
     Args:
         kind: its kind.
@@ -45,7 +45,7 @@ def plain_label(text: str) -> str:
 _FORMAL = re.compile(
     r"R\d*/\S+|P[\dT]\S*|[$#]\{.*|=.*|@\w+|[\d*?/,LW#-]+(?: [\w*?/,#-]+){4,6}", re.DOTALL
 )
-"""Cycles in a notation of their own, which `every` may precede."""
+"""Cycles in a formal notation, which `every` may precede."""
 
 _ADVERBS = "hourly|daily|weekly|monthly|yearly|stündlich|täglich|wöchentlich|monatlich|jährlich"
 _CYCLE = re.compile(
@@ -56,7 +56,7 @@ _DATED = re.compile(r"(?:at|on|am|um)\s+.*\d.*", re.I)
 
 
 def split_message(text: str, way: str) -> tuple[str, str]:
-    """What is sent or received, and by or to whom, if the text says so: the last `from` or `to`
+    """The message and the other participant, if the text names one: the last `from` or `to`
     decides (`invoice to be paid to customer`), quotes keep a name together."""
     if text.endswith('"') and text.count('"') > 1:
         before, _, name = text[:-1].rpartition('"')

@@ -72,7 +72,8 @@ def test_what_extended_lines_are() -> None:
         ("event.start.message", "order"), ("gateway.event", ""), ("event.catch.timer", "Deadline"),
         ("event.catch.message", "answer"), ("sub-process.plain", "repair"),
         ("event.throw.message", "note"), ("call-activity", "dunning"),
-        ("event.boundary.timer", "Too long"), ("event.boundary.message.non-interrupting", "reminder"),
+        ("event.boundary.timer", "Too long"),
+        ("event.boundary.message.non-interrupting", "reminder"),
         ("event.end.terminate", "all over"), ("event.end.error", "no money"),
         ("event.end.none", "shipped"), ("sub-process.event", ""),
         ("event.start.message.non-interrupting", "request"),
@@ -156,7 +157,7 @@ def test_a_pmo_model_is_the_same_process_or_refused(number: int) -> None:
 
 
 def has_equal_flows(model: Model) -> bool:
-    """Whether a model has flows that lines cannot distinguish: of equal lines a reader takes one."""
+    """Whether a model has flows that lines cannot distinguish: a reader takes one of them."""
     for scope in model.scopes():
         ends = [(f.source, f.target, f.name, f.default) for f in scope.flows]
         if len(set(ends)) < len(ends):
@@ -192,6 +193,7 @@ def test_a_line_that_is_not_read_is_reported(text: str, line: int) -> None:
 
 def test_hostile_lines_raise_nothing() -> None:
     parts = "".join(f"S{n} p {{\n" for n in range(200)) + "T1 -> T2\n" + "}\n" * 300
-    for text in (parts, "# extended\nS1 x {\nS1 -> S1\n", "Process -!(x)-> Process\nA -> B\n",
-                 "# extended\n" + "E1 wait 3\nE1 -> E1\n" * 50, "== a\n== b\nA -> B\n"):  # fmt: skip
+    waits = "# extended\n" + "E1 wait 3\nE1 -> E1\n" * 50
+    loops = ("# extended\nS1 x {\nS1 -> S1\n", "Process -!(x)-> Process\nA -> B\n")
+    for text in (parts, waits, *loops, "== a\n== b\nA -> B\n"):
         read_text(text, "m.triples")
