@@ -2,7 +2,8 @@
 
 Lines follow each other until flows come together again. A vertex contains the vertices that it
 dominates; one where flows come together comes after its dominator (N. Ramsey, "Beyond Relooper",
-2022). A loop becomes `repeat:`, with its exit behind it. Any other flow is a `go to:`, so each graph of exclusive gateways has an outline. Parallel and inclusive splits need their join:
+2022). A loop becomes `repeat:`, with its exit behind it. Any other flow is a `go to:`, so each
+graph of exclusive gateways has an outline. Parallel and inclusive splits need their join:
 `together:` is written for blocks, for partial orders (`after`), and where the branches end by
 themselves. Anything else is `Unstructured`.
 """

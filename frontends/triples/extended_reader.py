@@ -1,7 +1,8 @@
 """Reads extended graph lines: events, parts, calls, participants, data, conditions.
 
 A text is extended if it has a form that plain graph lines do not have (`is_extended`), or begins
-with the comment `# extended`. Plain lines keep their meaning. In an extended text `E1`, `W1`, `C1` and `S1 … {` are events, event gateways, calls and parts.
+with the comment `# extended`. Plain lines keep their meaning. In an extended text `E1`, `W1`,
+`C1` and `S1 … {` are events, event gateways, calls and parts.
 """
 
 from __future__ import annotations
