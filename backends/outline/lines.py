@@ -301,6 +301,9 @@ class _ScopeLines(LineMaker):
             self._lines.note_lost("the condition of {} flow{}")
             condition = ""
         if flow.default:
+            if label.casefold().startswith("if"):
+                label = label.replace(":", " ", 1)  # `else: if: x` is one more condition
+                self._lines.changed += [flow.name] if ":" in flow.name else []
             if condition:
                 self._lines.note_lost("the condition of {} default flow{}")
             return Line("else", label, sentences=_read_numbers(flow), element=flow.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from orgflow.backends.triples.format import (
@@ -371,7 +372,7 @@ def _join_fields(fields: list[str]) -> str:
     """Fields with bars between them, without empty ones at the end."""
     while fields and not fields[-1]:
         fields = fields[:-1]
-    return " | ".join(fields).replace("|  |", "| |")
+    return re.sub(r"\|\s+(?=\|)", "| ", " | ".join(fields))
 
 
 def _read_numbers(element: Element) -> list[int]:

@@ -241,7 +241,11 @@ def _split_keyword(row: _Row, parent: str, before: str) -> tuple[str, bool, str]
     """The keyword of a row, whether it is in doubt, and the text behind it."""
     match = _KEYWORD.fullmatch(row.text)
     if match is not None:
-        return _fold_keyword(match["word"]), bool(match["doubt"]), match["rest"]
+        keyword = _fold_keyword(match["word"])
+        inner = _KEYWORD.fullmatch(match["rest"]) if keyword == "else" else None
+        if inner is not None and _fold_keyword(inner["word"]) == "if":
+            match, keyword = inner, "if"  # `else: if: x` is one more condition
+        return keyword, bool(match["doubt"]), match["rest"]
     head, _, fields = row.text.partition("|")
     bare = _BARE.fullmatch(head.strip())
     if bare is not None and (_fold_keyword(bare["word"]) in _ALONE or row.inside):

@@ -239,5 +239,6 @@ GAP_RULES: tuple[type[Rule], ...] = (
     SingleBranch,
     OpenStart,
     OpenList,
-    OpenMapping, OpenDoubt,
+    OpenMapping,
+    OpenDoubt,
 )

@@ -73,6 +73,8 @@ def test_what_people_write_is_read(text: str) -> None:
         ("# why\na\n  # host\n  on: after 1 day, stop\n# end\n",
          "# why\na\n  # host\n  on: after 1 day, stop\n# end\n"),
         ('if x\n', "if x\n"),
+        ("choose:\n  if: a\n  else: if: b\n", "choose:\n  if: a\n  if: b\n"),
+        ("choose:\n  if: a\n  else: if so\n", "choose:\n  if: a\n  else: if so\n"),
         ("Each of us signs\n", "Each of us signs\n"),
     ],
 )  # fmt: skip
