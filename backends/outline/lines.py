@@ -158,11 +158,14 @@ class _ScopeLines(LineMaker):
 
     def _with_fields(self, line: Line, node: Element) -> Line:
         actor = self._keep_label(self._actors.get(node.id, ""))
+        reads, writes = self._reads.get(node.id, ()), self._writes.get(node.id, ())
+        if (reads or writes) and line.keyword not in _PERFORMED:
+            self._lines.note_lost("the data of {} event{}")
+            reads = writes = ()
         return line._replace(
             performer=actor if line.keyword in _PERFORMED else "",
             sentences=_read_numbers(node), doubt=_is_doubted(node), element=node.id,
-            reads=tuple(dict.fromkeys(self._reads.get(node.id, ()))),
-            writes=tuple(dict.fromkeys(self._writes.get(node.id, ()))),
+            reads=tuple(dict.fromkeys(reads)), writes=tuple(dict.fromkeys(writes)),
         )  # fmt: skip
 
     def _task_line(self, task: Task) -> Line:
@@ -308,8 +311,7 @@ class _ScopeLines(LineMaker):
                 self._lines.note_lost("the condition of {} default flow{}")
             return Line("else", label, sentences=_read_numbers(flow), element=flow.id)
         return Line(
-            "if", label, condition, sentences=_read_numbers(flow), doubt=_is_doubted(flow),
-            element=flow.id,
+            "if", label, condition, sentences=_read_numbers(flow), element=flow.id
         )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from orgflow.frontends.outline.ids import Ids
 from orgflow.frontends.outline.scope_builder import ScopeBuilder, Shared
 
 from orgflow_ir.model import Catalog, Model, Pool, Process
+from orgflow_ir.model.evidence import SENTENCES
 from orgflow_ir.model.message_ends import Endpoint, connect_messages
 from orgflow_ir.model.source import SourceLocation
 
@@ -34,6 +35,8 @@ def build_model(outline: Outline, file: str) -> Model:
         builder = ScopeBuilder(shared, name)
         builder.build_process(lines)
         more: dict[str, Any] = builder.content()
+        if header is not None and header.sentences:
+            more["extra"] = ((SENTENCES, ",".join(map(str, header.sentences))),)
         processes.append(Process(id=id, name=name, loc=loc, **more))
         endpoints += builder.endpoints
         if header is not None:

@@ -10,8 +10,11 @@ from dataclasses import field
 from orgflow.backends.outline.format.line_forms import (
     CHILDREN,
     CONDITIONED,
+    DOUBTS,
     HOSTS,
     KEYWORDS,
+    NAMED,
+    PERFORMED,
     STEP,
     TOP,
     Line,
@@ -206,17 +209,25 @@ class _Reader:
 
     def _without_misused(self, row: _Row, line: Line) -> Line:
         """The line without fields that its keyword cannot have."""
-        if line.keyword in ("if", "else", "row", "leave", "go to", "again", "process") and (
-            line.performer or line.each or line.reads or line.writes
-        ):
-            self._add_fault(
-                row, f"`{line.keyword}:` has no performer, data or repetition",
-                "write the field at a step",
-            )  # fmt: skip
-            line = line._replace(performer="", each="", at_once=False, reads=(), writes=())
+        shown = f"`{line.keyword}:`"
+        misused = [
+            (bool(line.performer) and line.keyword not in PERFORMED, "a performer",
+             "write it at a step"),
+            (bool(line.each) and line.keyword not in HOSTS, "a repetition",
+             "write it at a step or a part, or use `each:`"),
+            (bool(line.reads or line.writes) and line.keyword not in HOSTS, "data",
+             "write it at the step that reads or writes it"),
+            (line.named is not None and line.keyword not in NAMED, "a label in diagrams",
+             "write the label behind the colon"),
+            (line.doubt and line.keyword not in DOUBTS, "a doubt",
+             "write the question mark at the block: `choose?:`"),
+        ]  # fmt: skip
+        for is_misused, what, help in misused:
+            if is_misused:
+                self._add_fault(row, f"{shown} cannot have {what}", help)
         if line.keyword in _FILLED and not row.inside:
             self._add_fault(
-                row, f"nothing is inside `{line.keyword}:`",
+                row, f"nothing is inside {shown}",
                 "indent the lines that belong to it by two spaces, or remove the line",
             )  # fmt: skip
         return line

@@ -171,7 +171,7 @@ class ScopeBuilder:
         extra = []
         if line.sentences:
             extra.append((SENTENCES, ",".join(map(str, line.sentences))))
-        if line.doubt:
+        if line.doubt and line.keyword not in ("if", "again"):
             extra.append((DOUBT, "true"))
         return {
             "name": _line_label(line, trigger),
@@ -372,13 +372,12 @@ class ScopeBuilder:
         return []
 
     def _build_leave(self, line: Line, opens: list[Open]) -> list[Open]:
-        del line
         if self._exits:
-            self._exits[-1] += opens
+            self._exits[-1] += _cite_line(opens, line)
         return []
 
     def _build_jump(self, line: Line, opens: list[Open]) -> list[Open]:
-        self._jumps.append((opens, line.text))
+        self._jumps.append((_cite_line(opens, line), line.text))
         return []
 
     # -- blocks -------------------------------------------------------------------------------
@@ -386,6 +385,10 @@ class ScopeBuilder:
     def _build_choice(self, line: Line, opens: list[Open]) -> list[Open]:
         """An exclusive or inclusive split and its join. A single `if:` may be skipped."""
         kind: GatewayKind = "exclusive" if line.keyword == "choose" else "inclusive"
+        if any(
+            child.doubt for child in line.children
+        ):  # a doubt about a branch is one of the choice
+            line = line._replace(doubt=True)
         split = self._add_gateway(kind, line, line.keyword)
         self._pass_through(split, line, opens)
         ends: list[Open] = []
@@ -532,6 +535,14 @@ def _line_label(line: Line, trigger: Trigger | None = None) -> str:
     if line.named is not None:
         return line.named
     return trigger.label if trigger is not None else line.text
+
+
+def _cite_line(opens: list[Open], line: Line) -> list[Open]:
+    """Flows that lead away at a line, with the sentences that it cites."""
+    cited = line._replace(text="")
+    return [
+        open_ if open_.line or not line.sentences else open_._replace(line=cited) for open_ in opens
+    ]
 
 
 def _make_loop(line: Line) -> Loop | None:

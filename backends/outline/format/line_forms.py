@@ -60,8 +60,14 @@ TOP = CHILDREN["process"] | {"process"}
 CONDITIONED = frozenset(("if", "again"))
 """Keywords whose text may end with a condition in brackets."""
 
-DOUBTS = frozenset(KEYWORDS) - {"else", "row", "process"}
+DOUBTS = frozenset(KEYWORDS) - {"else", "row", "process", "leave", "go to"}
 """Keywords that may have a question mark."""
+
+PERFORMED = frozenset(KEYWORDS) - {"if", "else", "row", "leave", "go to", "again", "process"}
+"""Keywords of lines that somebody does."""
+
+NAMED = PERFORMED
+"""Keywords of lines with a label in diagrams."""
 
 
 class Line(NamedTuple):

@@ -109,6 +109,11 @@ def test_canonical_forms(text: str, canonical: str) -> None:
         ("together:\n  a | after #z\n  b\n", (2, 3), "`#z` is not another branch"),
         ("together:\n  a | #a | after #b\n  b | #b | after #a\n", (2, 3), "waits for itself"),
         ("else:\n", (1, 1), "`else:` cannot be here"),
+        ("wait: 3 days | each part\n", (1, 1), "`wait:` cannot have a repetition"),
+        ("choose: x | reads a\n  if: b\n", (1, 1), "`choose:` cannot have data"),
+        ("choose: x\n  if: b | clerk\n", (2, 3), "`if:` cannot have a performer"),
+        ("repeat:\n  a\n  leave: | named b\n", (3, 3), "`leave:` cannot have a label"),
+        ("repeat:\n  a\n  leave?:\n", (3, 3), "`leave:` cannot have a doubt"),
     ],
 )  # fmt: skip
 def test_a_fault_has_its_place_and_a_remedy(
