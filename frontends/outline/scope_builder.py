@@ -156,7 +156,7 @@ class ScopeBuilder:
             definitions=self._event_definitions(trigger), interrupting=line.qualifier != "also",
             **self._element_fields(line, trigger),
         )  # fmt: skip
-        self._note_message(start.id, line, trigger, sends=False)
+        self._note_message(start.id, trigger, sends=False)
         plain = Line("part", line=line.line, column=line.column)
         id = self._take_id(f"{start.id} event", "event")
         self._add_inner(plain, line.children, flavour="event", start=start, id=id)
@@ -214,9 +214,8 @@ class ScopeBuilder:
     def _event_definitions(self, trigger: Trigger) -> tuple[EventDefinition, ...]:
         return define_event(trigger, self._shared.messages, self._shared.errors)
 
-    def _note_message(self, node: str, line: Line, trigger: Trigger, *, sends: bool) -> None:
+    def _note_message(self, node: str, trigger: Trigger, *, sends: bool) -> None:
         """Remember who sends or receives a message."""
-        del line
         if trigger.kind == "message":
             message = self._shared.messages.find_id(trigger.text)
             self.endpoints.append(
@@ -334,7 +333,7 @@ class ScopeBuilder:
                  **shared}
             )  # fmt: skip
         node = self._add_node(element, line)
-        self._note_message(node, line, trigger, sends=sends)
+        self._note_message(node, trigger, sends=sends)
         return self._build_events(line, node, self._pass_through(node, line, opens))
 
     def _build_wait(self, line: Line, opens: list[Open]) -> list[Open]:
@@ -346,7 +345,7 @@ class ScopeBuilder:
             id=id, position="catch", definitions=self._event_definitions(trigger),
             **self._element_fields(line, trigger),
         )  # fmt: skip
-        self._note_message(id, line, trigger, sends=False)
+        self._note_message(id, trigger, sends=False)
         return self._add_node(event, line)
 
     def _add_start(self, line: Line) -> str:
@@ -355,7 +354,7 @@ class ScopeBuilder:
             id=self._take_id(line.id or _line_label(line, trigger), "start"), position="start",
             definitions=self._event_definitions(trigger), **self._element_fields(line, trigger),
         )  # fmt: skip
-        self._note_message(start.id, line, trigger, sends=False)
+        self._note_message(start.id, trigger, sends=False)
         return self._add_node(start, line)
 
     def _build_end(self, line: Line, opens: list[Open]) -> list[Open]:
@@ -485,7 +484,7 @@ class ScopeBuilder:
             id=id, position="boundary", attached_to=host, interrupting=stops,
             definitions=self._event_definitions(trigger), **self._element_fields(line, trigger),
         )  # fmt: skip
-        self._note_message(id, line, trigger, sends=False)
+        self._note_message(id, trigger, sends=False)
         self._add_node(event, line)
         exits = self._exits
         if not stops:
