@@ -41,6 +41,7 @@ _COMMANDS: dict[str, str] = {
     "check": "Find faults in models.",
     "model": "Draft a process from a text.",
     "fill": "Fill open tasks with operations of the target.",
+    "fmt": "Write files in the canonical form of their notation.",
     "lsp": "Show findings and fixes in an editor.",
     "explain": "Explain a diagnostic code, with an example and a fix.",
     "opt": "Run passes on a model and print the resulting model.",

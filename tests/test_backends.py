@@ -52,6 +52,7 @@ SAMPLES = {
     "n8n": [SourceFile("order.json", N8N)],
     "pme": [SourceFile("order.json", PME)],
     "dmn": [SourceFile("fee.dmn", DMN)],
+    "outline": [SourceFile("order.txt", b"start: every Monday\ncheck order | clerk | s1\n")],
     "powl": [SourceFile("order.json", POWL)],
     "mermaid": [SourceFile("order.mmd", b"flowchart LR\nA[Check] --> B{ok?} -->|yes| C[Ship]")],
     "triples": [SourceFile("order.txt", b"Start -> check\ncheck -> ship -> End\n")],

@@ -25,7 +25,7 @@ MODELS = sorted((ROOT / "examples").glob("*/model.*"))
 NAMES = [path.parent.name for path in MODELS]
 BACKENDS = sorted(Registry(outside=False).backends)
 GOLDEN = [name for name in BACKENDS if name != "ir"]  # the IR is read back instead: below
-LOSSY = ("powl", "triples")
+LOSSY = ("powl",)
 """Notations without events: what triggers them is lost."""
 REFUSED = {
     (name, "powl")

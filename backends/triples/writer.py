@@ -89,7 +89,8 @@ class GraphText:
             actor = f"{actor} (actor)"
             self.changed.append(actor)
         if label or actor:
-            return f"{name} {label or 'gateway'}{f' | {actor}' if actor else ''}"
+            kind = "gateway" if isinstance(node, Gateway) or letter == "X" else ""
+            return f"{name} {label or kind}".rstrip() + (f" | {actor}" if actor else "")
         return ""
 
     def _write_flows(self, node: Node) -> list[str]:

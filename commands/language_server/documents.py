@@ -53,7 +53,7 @@ class Offer(NamedTuple):
 
 class Document:
     """One version of one text. `path` is the actual or possible path of its file; names end in
-    `.bpmn` or are `orgflow.toml`.
+    `.bpmn` or `.outline`, or are `orgflow.toml`.
 
     `cancel` stops a running check, which then raises `Cancelled`.
     """
@@ -86,6 +86,20 @@ class Document:
         """Whether it is an `orgflow.toml` and not a model."""
         return os.path.basename(self.path) == CONFIGURATION
 
+    @property
+    def format(self) -> str:
+        """The format of a model."""
+        return "outline" if self.path.lower().endswith(".outline") else "bpmn"
+
+    def canonical_edits(self) -> tuple[TextEdit, ...]:
+        """The edits that bring an outline into its canonical form; none for a faulty one, and for
+        formats without such a form."""
+        frontend = self._registry.frontends[self.format]
+        if self.is_configuration or not frontend.formats:
+            return ()
+        text = frontend.format_source(self.source, PassContext(registry=self._registry))
+        return tuple(diff_edits(self.text, text)) if text is not None else ()
+
     # -- findings ----------------------------------------------------------------------------
 
     @cached_property
@@ -101,11 +115,11 @@ class Document:
         accepted = Acceptance(self._registry, errors=True, whole=False)
         accepted.configure(self.path, ctx)
         model = load_model(
-            self.source, self._registry, ctx, from_="bpmn", diagram=needs_diagram(ctx)
+            self.source, self._registry, ctx, from_=self.format, diagram=needs_diagram(ctx)
         )
         find_gaps = None
         if model is not None:
-            own = self._registry.backend("bpmn")
+            own = self._registry.backend(self.format)
             run_stages(CHECK, CompileRequest(model, source=self.source, own=own), ctx)
             find_gaps = partial(check_gaps, model, ctx, None)
         accepted.apply(self.path, model, ctx, find_gaps)
@@ -165,7 +179,7 @@ class Document:
         suppressions: list[Offer] = []
         for finding in findings:
             d = finding.diagnostic
-            if self.is_configuration:
+            if self.is_configuration or self.format != "bpmn":
                 continue
             key = (d.code, d.element, d.fix.title if d.fix is not None else "")
             if key not in self._offers:
@@ -193,7 +207,7 @@ class Document:
 
     def fix_all(self) -> Offer | None:
         """All safe fixes together, `None` if there is none."""
-        if self.is_configuration:
+        if self.is_configuration or self.format != "bpmn":
             return None
         fixer = Fixer(self._registry, "bpmn", unsafe=False, write=False)
         changes = self._edits(fixer.fixed(self.source))

@@ -16,6 +16,7 @@ from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types as lsp
+from orgflow.commands.language_server import outline_words
 from orgflow.commands.language_server.documents import (
     CONFIGURATION,
     Document,
@@ -257,6 +258,26 @@ class OrgflowServer(LanguageServer):
             edit=edit,
         )
 
+    async def formatting(self, uri: str) -> list[lsp.TextEdit]:
+        """The edits that bring a document into its canonical form."""
+        opened = self.open.get(uri)
+        if opened is None or opened.document is None:
+            return []
+        document = opened.document
+        edits = await self.in_thread(document.canonical_edits)
+        return [lsp.TextEdit(_span_range(document.lines, e.span), e.text) for e in edits]
+
+    def complete(self, uri: str, position: lsp.Position) -> list[lsp.CompletionItem]:
+        """The words that fit at a place of an outline."""
+        opened = self.open.get(uri)
+        if opened is None or opened.document is None or opened.document.format != "outline":
+            return []
+        document = opened.document
+        offset = document.lines.offset(Position(position.line, position.character))
+        before = document.text[:offset].rpartition("\n")[2]
+        words = outline_words.complete_words(document.text, position.line, before)
+        return [lsp.CompletionItem(word.strip(), insert_text=word) for word in words]
+
     async def hover(self, uri: str, position: lsp.Position) -> lsp.Hover | None:
         """The element at a position: its kind and its findings."""
         opened = self.open.get(uri)
@@ -293,7 +314,9 @@ class OrgflowServer(LanguageServer):
 
 
 def _is_model(path: str, text: str) -> bool:
-    return path.endswith((".bpmn", ".bpmn2")) or (path.endswith(".xml") and BPMN_NAMESPACE in text)
+    return path.endswith((".bpmn", ".bpmn2", ".outline")) or (
+        path.endswith(".xml") and BPMN_NAMESPACE in text
+    )
 
 
 def _span_range(lines: Lines, span: Span) -> lsp.Range:
@@ -365,6 +388,16 @@ def serve_editor() -> None:
     )
     async def _(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         return await server.actions(params)
+
+    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    async def _(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+        return await server.formatting(params.text_document.uri)
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=["#", "|"])
+    )
+    async def _(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+        return server.complete(params.text_document.uri, params.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def _(params: lsp.HoverParams) -> lsp.Hover | None:

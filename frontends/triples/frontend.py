@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from orgflow.frontends.triples.mermaid import is_flowchart
@@ -15,9 +16,17 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
-    from orgflow.frontends.triples import build, graph_reader
+    from orgflow.frontends.triples import (
+        build,
+        extended_build,
+        extended_reader,
+        graph_reader,
+    )
+    from orgflow.frontends.triples.graph_reader import Unread
 else:  # a frontend is loaded to recognise its files; the rest when it reads one
     build = LazyModule("orgflow.frontends.triples.build")
+    extended_build = LazyModule("orgflow.frontends.triples.extended_build")
+    extended_reader = LazyModule("orgflow.frontends.triples.extended_reader")
     graph_reader = LazyModule("orgflow.frontends.triples.graph_reader")
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -47,16 +56,34 @@ class TriplesFrontend(Frontend):
         """The model, or `None` after OF074."""
         utf16 = source.data.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = source.data[:MAX_BYTES].decode("utf-16" if utf16 else "utf-8-sig", "replace")
+        if extended_reader.is_extended(text):
+            sections, left = extended_reader.read_sections(text)
+            if not any(section.scope.graph.flows for section in sections):
+                self._report_empty(source, ctx)
+                return None
+            self._report_unread(left, source, ctx)
+            return extended_build.build_sections(sections, source.path)
         graph = graph_reader.read_graph(text)
         if not graph.flows:
-            ctx.emit(
-                NotGraph,
-                "there is no flow such as `A -> B` in the file",
-                loc=SourceLocation(file=source.path, line=1, column=1),
-                help="write one flow per line, or name the right frontend with --from",
-            )
+            self._report_empty(source, ctx)
             return None
-        for unread in graph.unread:
+        self._report_unread(graph.unread, source, ctx)
+        return build.build_model(graph, source.path)
+
+    def _report_empty(self, source: SourceFile, ctx: PassContext) -> None:
+        """OF074 for a file without any flow."""
+        ctx.emit(
+            NotGraph,
+            "there is no flow such as `A -> B` in the file",
+            loc=SourceLocation(file=source.path, line=1, column=1),
+            help="write one flow per line, or name the right frontend with --from",
+        )
+
+    def _report_unread(
+        self, unread_lines: Iterable[Unread], source: SourceFile, ctx: PassContext
+    ) -> None:
+        """OF075 for each line that was not read."""
+        for unread in unread_lines:
             ctx.emit(
                 UnreadLine,
                 "this line may name one step or several"
@@ -65,4 +92,3 @@ class TriplesFrontend(Frontend):
                 loc=SourceLocation(file=source.path, line=unread.line, column=1),
                 help=unread.help or "write `A -> B` or `T1 name | actor | s1`, or remove the line",
             )
-        return build.build_model(graph, source.path)

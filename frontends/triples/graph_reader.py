@@ -89,17 +89,17 @@ _KINDS = {
 def read_graph(text: str) -> Graph:
     """The graph in a text. Raises nothing: unsupported lines are in `unread`."""
     lines = text.splitlines()[:MAX_LINES]
-    names = _Reader(frozenset())
+    names = LineReader(frozenset())
     for number, line in enumerate(lines, 1):
         names.line(number, line)
-    reader = _Reader(frozenset(names.graph.nodes))
+    reader = LineReader(frozenset(names.graph.nodes))
     for number, line in enumerate(lines, 1):
         reader.line(number, line)
-    _name_letters(reader.graph)
+    name_letters(reader.graph)
     return reader.graph
 
 
-def _name_letters(graph: Graph) -> None:
+def name_letters(graph: Graph) -> None:
     """`S` and `E` are steps where other steps are single letters, too, or where a flow leads into
     `S` or out of `E`."""
     letters = any(len(key) == 1 and key not in "se" for key in graph.nodes)
@@ -115,7 +115,7 @@ class _Ambiguous(ValueError):
     """A part of a line that is one name or several, which nothing decides."""
 
 
-class _Reader:
+class LineReader:
     """Reads lines.
 
     Args:
@@ -147,15 +147,15 @@ class _Reader:
             return
         declared = _DECLARED.match(plain)
         if declared is not None:
-            self._read_declared(number, declared["id"], declared["rest"])
+            self.read_declared(number, declared["id"], declared["rest"])
             return
         if not _EVENT.fullmatch(plain):
             self.graph.unread.append(Unread(number))
 
-    def _read_declared(self, number: int, id: str, rest: str) -> None:
+    def read_declared(self, number: int, id: str, rest: str) -> None:
         """`T1 name | actor | s1,s2`: the order of the parts behind the name is free."""
         name, *parts = (clean_text(part) for part in rest.split("|"))
-        node = self._find_node(id, number)
+        node = self.find_node(id, number)
         node.line = node.line or number
         if node.kind in ("start", "end", "task") or name.lower() not in GATEWAY_WORDS:
             node.name = name
@@ -190,7 +190,7 @@ class _Reader:
         for place, label_text in enumerate(labels):
             for source in ends[place]:
                 for target in ends[place + 1]:
-                    keys = [self._find_node(end.name, number).key for end in (source, target)]
+                    keys = [self.find_node(end.name, number).key for end in (source, target)]
                     label = clean_text(target.label or label_text)
                     self.graph.flows.append(GraphFlow(keys[0], keys[1], label, number))
         return True
@@ -208,7 +208,7 @@ class _Reader:
             return ends
         names = [end.name for end in ends]
         listed = [
-            bool(_SHORT_ID.fullmatch(name)) or _name_key(name) in self._known for name in names
+            bool(_SHORT_ID.fullmatch(name)) or name_key(name) in self._known for name in names
         ]
         if all(listed):
             return [end._replace(label=end.label or ends[0].label) for end in ends]
@@ -216,10 +216,10 @@ class _Reader:
             raise _Ambiguous(f'"{whole.name}"')
         return [whole]
 
-    def _find_node(self, text: str, number: int) -> GraphNode:
+    def find_node(self, text: str, number: int) -> GraphNode:
         """The node that a text names; made where it is new."""
         nodes = self.graph.nodes
-        key = _name_key(text)
+        key = name_key(text)
         if key in nodes:
             return nodes[key]
         constraint = _CONSTRAINT.fullmatch(text)
@@ -235,8 +235,8 @@ class _Reader:
             node = GraphNode(key, "start" if first else "end", line=number)
         else:
             declared = _DECLARED.match(text)
-            if declared is not None and _name_key(declared["id"]) in nodes:  # `T1 check` for `T1`
-                return nodes[_name_key(declared["id"])]
+            if declared is not None and name_key(declared["id"]) in nodes:  # `T1 check` for `T1`
+                return nodes[name_key(declared["id"])]
             name = "" if re.fullmatch(r"[A-Za-z]{1,2}\d{1,4}", text) else text
             node = GraphNode(key, "task", name, self._actor, line=number)
         nodes[key] = node
@@ -270,5 +270,5 @@ def _outside_brackets(part: str) -> list[str]:
     return [piece for piece in (*pieces, part[begin:]) if piece.strip()]
 
 
-def _name_key(text: str) -> str:
+def name_key(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", text).strip(" .").casefold()

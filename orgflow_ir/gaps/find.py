@@ -26,6 +26,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.element_names import ElementNames, join_listed, one_line
+from orgflow_ir.model.evidence import DOUBT
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.gateway_decisions import (
@@ -139,6 +140,8 @@ class _Finder:
         chosen_by = {owner.id: decisions[gateway] for gateway, owner in owners.items()}
         yield from self._start_gaps(scope)
         for node in scope.nodes:
+            if node.extra:
+                yield from self._doubt_gaps(node, scope)
             if isinstance(node, Task):
                 yield from self._task_gaps(node, scope)
             elif isinstance(node, Event):
@@ -155,6 +158,16 @@ class _Finder:
                 yield from self._list_gaps(node, node.loop, scope)
             if node.id in chosen_by:
                 yield from self._decision_gaps(chosen_by[node.id], node, scope, graph)
+
+    def _doubt_gaps(self, node: Node, scope: Scope) -> Iterator[Gap]:
+        """What the author of a node was unsure about: only a person can decide it."""
+        if any(key == DOUBT for key, _ in node.extra):
+            yield Gap(
+                "doubt", gap_rules.OpenDoubt, node, scope.id,
+                f"the author was unsure about {self.names.full_name(node)}",
+                "ask somebody who knows the process, then correct the model or remove the mark",
+                None, "keep it as it is",
+            )  # fmt: skip
 
     # -- tasks -------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from orgflow_ir.model.records import NamedTuple
 
 GapKind = Literal[
     "task", "decision", "variable", "branch", "time", "message", "condition", "single-branch",
-    "start", "list", "repetition",
+    "start", "list", "repetition", "doubt",
 ]  # fmt: skip
 
 

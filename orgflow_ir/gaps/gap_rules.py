@@ -209,6 +209,26 @@ class OpenMapping(Rule):
     category = Category.GAP
 
 
+class OpenDoubt(Rule):
+    """
+    What it finds
+        An element that its author marked as uncertain: `together?:` in an outline.
+    Why it is wrong
+        The text behind the model allows two readings, and the model has one of them.
+    Example
+        together?:
+          record complaint
+          label goods
+    Instead
+        Ask somebody who knows the process, change the line or remove the question mark.
+    """
+
+    code = "OF524"
+    name = "open-doubt"
+    severity = Severity.INFO
+    category = Category.GAP
+
+
 GAP_RULES: tuple[type[Rule], ...] = (
     OpenTask,
     OpenDecision,
@@ -220,4 +240,5 @@ GAP_RULES: tuple[type[Rule], ...] = (
     OpenStart,
     OpenList,
     OpenMapping,
+    OpenDoubt,
 )

@@ -11,6 +11,9 @@ SENTENCES = "@{urn:orgflow:graph}sentences"
 """The key of extension data with the numbers of the sentences that support an element of a draft,
 until they become evidence."""
 
+DOUBT = "@{urn:orgflow:graph}doubt"
+"""The key of extension data of an element whose author is unsure about it."""
+
 
 class Evidence(Value):
     """A passage of a document that supports an element.

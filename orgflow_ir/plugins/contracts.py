@@ -36,6 +36,8 @@ class Frontend(ABC):
     is included, otherwise a `SourceFile`; a folder is a `SourceFolder`."""
     retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
+    formats: ClassVar[bool] = False
+    """Whether `format_source` writes its language in a canonical form (`orgflowc fmt`)."""
 
     @property
     def rules(self) -> tuple[type[Rule], ...]:
@@ -59,6 +61,12 @@ class Frontend(ABC):
         """Whether `parse` reports which format a file is in that no frontend recognises."""
         del source
         return False
+
+    def format_source(self, source: SourceFile, ctx: PassContext) -> str | None:
+        """The text of a file in its canonical form, or `None` after an error; only called if
+        `formats` is set."""
+        del source, ctx
+        raise NotImplementedError(f"`{self.name}` has no canonical form")
 
     def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:
         """The file with a fix applied and all other bytes unchanged; `model` is the model read from

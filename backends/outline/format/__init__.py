@@ -1,0 +1,1 @@
+"""The lines of outlines, for the frontend and the backend: their forms and their text."""
