@@ -167,7 +167,7 @@ def by_replay(model: Model, report: ReplayReport, backend: Backend) -> tuple[Fai
 
 
 class FaultText(NamedTuple):
-    """What a fault in what a model computes is called.
+    """The name of a fault in computed values of a model.
 
     Attributes:
         rule: the code of the rule that explains it.
@@ -215,7 +215,7 @@ FAULT_TEXTS: dict[str, FaultText] = {
         "check the condition of the branch, and what sets its variables", "medium",
     ),
 }  # fmt: skip
-"""What is said of each kind of fault."""
+"""The sentence about each kind of fault."""
 
 
 def report_faults(report: ReplayReport, model: Model, ctx: PassContext) -> None:

@@ -39,7 +39,7 @@ class WayLabel(NamedTuple):
 
 
 LabelWays = Callable[[Choice], Sequence[WayLabel | None]]
-"""For each way of a choice its stated reason, or `None`."""
+"""The stated reason of each branch of a choice, or `None`."""
 
 
 def leave_unlabelled(choice: Choice) -> list[WayLabel | None]:

@@ -28,7 +28,7 @@ class Choice:
 
     Attributes:
         options: the ways.
-        cases: the cases that took each way.
+        cases: the cases that took each branch.
     """
 
     options: tuple[Tree, ...]

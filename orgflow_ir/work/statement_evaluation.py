@@ -220,7 +220,7 @@ class StatementEvaluation:
         return value
 
     def origins_of(self, tree: Tree) -> Origins:
-        """What the value of an expression depends on, with the branches around it."""
+        """The variables on which the value of an expression depends, with the branches around it."""
         origins = self.control
         for path in variables(tree):
             origins |= self._origins_of_name(path[0])
@@ -301,7 +301,7 @@ class StatementEvaluation:
         items = self.value(values)
         origins = self.origins_of(values)
         if not isinstance(items, list):
-            raise StatementFault("failed", "a value is no list", None, origins)
+            raise StatementFault("failed", "a value is not a list", None, origins)
         self.observe(Observed(id(values), f"{min(len(items), 2)} items"))
         before = self.control
         self.control = before | origins
@@ -315,7 +315,10 @@ class StatementEvaluation:
         origins = self.origins_of(tree)
         if not is_moment(value):
             raise StatementFault(
-                "invalid-time", f"{value!r} is no date or duration of ISO 8601", None, origins
+                "invalid-time",
+                f"{value!r} is neither a date nor a duration of ISO 8601",
+                None,
+                origins,
             )
         self.own.assign(name, value, origins | {CLOCK})
 

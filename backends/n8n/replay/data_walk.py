@@ -133,7 +133,7 @@ class Conflict(Exception):
 
 @dataclass(eq=False)
 class ComputedProcess:
-    """What a walk knows of the workflows of a process.
+    """The workflows of a process, as a walk sees them.
 
     Attributes:
         plans: of its workflows, that of the process first.
@@ -359,7 +359,7 @@ def _list_settable(element: str, plan: ScopePlan) -> frozenset[str] | None:
 
 
 class WalkRules(NamedTuple):
-    """What a walk takes for granted of the inputs.
+    """The assumptions of a walk about the inputs.
 
     Attributes:
         portable: they have the types that conditions and programs expect, so that no language

@@ -66,7 +66,7 @@ class Slot(NamedTuple):
 
 
 class PathCondition(NamedTuple):
-    """What a choice of a run demands of its conditions.
+    """The requirement of a choice of a run on its conditions.
 
     Attributes:
         demands: conditions, each with its truth value.

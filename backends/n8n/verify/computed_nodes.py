@@ -38,8 +38,8 @@ class Comparison(Enum):
 
     `COMPUTED`: it has to be there, with the same values. `ASKING`: the same, but if the model
     defines nothing of the question, a person may put another node in its place. `FREE`: a person
-    decides about its content. `JUDGED`: other parts of `verify` compare it, but for what it does
-    when it fails. `STOPPING`: the same values, if it is there.
+    decides about its content. `JUDGED`: other parts of `verify` compare it, except for its
+    settings on errors. `STOPPING`: the same values, if it is there.
     """
 
     COMPUTED = "computed"
