@@ -121,7 +121,7 @@ class WorkflowReport(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the workflow has runs, and none of them ends with an error that the workflow causes."""
+        """Whether there are runs, and none of them ends with an error of the workflow."""
         return bool(self.runs) and not any(run.error and run.is_known for run in self.runs)
 
 
