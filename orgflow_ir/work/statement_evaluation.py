@@ -220,7 +220,7 @@ class StatementEvaluation:
         return value
 
     def origins_of(self, tree: Tree) -> Origins:
-        """The variables on which the value of an expression depends, with the branches around it."""
+        """The variables that decide the value of an expression, with the branches around it."""
         origins = self.control
         for path in variables(tree):
             origins |= self._origins_of_name(path[0])
@@ -316,7 +316,7 @@ class StatementEvaluation:
         if not is_moment(value):
             raise StatementFault(
                 "invalid-time",
-                f"{value!r} is neither a date nor a duration of ISO 8601",
+                f"{value!r} is not an ISO 8601 date or duration",
                 None,
                 origins,
             )
