@@ -38,9 +38,11 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     share_concurrency(model, legal, ctx)
     planned = []
     for process in executable_processes(model):
-        for scope in scopes_of(model, process):
-            report_parallel(scope.body, model, ctx)
-        planned.append(plan_process(model, process, ctx)._replace(digest=digest))
+        plans = plan_process(model, process, ctx)._replace(digest=digest)
+        if plans.root.segments is None:
+            for scope in scopes_of(model, process):
+                report_parallel(scope.body, model, ctx)
+        planned.append(plans)
     reports = ctx.options.get("errors") == "workflow"
     more = [_plan_failure_report(planned, ctx)] if reports else []
     return build_processes(planned, ctx, more)

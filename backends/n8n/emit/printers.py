@@ -302,6 +302,22 @@ PRINTERS: Final[dict[type, Printer]] = {
     ),
     actions.AcceptCall: _print_elsewhere("payload_printer.print_accept_call", _pick_nothing),
     actions.RefuseCall: _print_elsewhere("payload_printer.print_refuse_call", _pick_alone),
+    actions.CompleteSegment: _print_elsewhere(
+        "segment_printer.print_complete", lambda a, n, p: (a, p.plan)
+    ),
+    actions.BeginInstance: _print_elsewhere("segment_printer.print_begin", _pick_keyed),
+    actions.OpenPage: _print_elsewhere("segment_printer.print_page", _pick_alone),
+    actions.ClaimTask: _print_elsewhere("segment_printer.print_claim", _pick_alone),
+    actions.AnswerPage: _print_elsewhere("segment_printer.print_answer_page", _pick_nothing),
+    actions.ContinueProcess: _print_elsewhere("segment_printer.print_continue", _pick_nothing),
+    actions.TakeRow: _print_elsewhere("segment_printer.print_take", _pick_nothing),
+    actions.PassTaken: _print_elsewhere(
+        "segment_printer.print_taken", lambda a, n, p: (n.key,)
+    ),
+    actions.ReadVariables: _print_elsewhere(
+        "segment_printer.print_variables", lambda a, n, p: (p.plan,)
+    ),
+    actions.ChooseSegment: _print_elsewhere("segment_printer.print_choice", _pick_keyed),
     actions.DescribeFailure: _print_elsewhere("failure_report_printer.print_failure", _pick_alone),
 }
 """How each action is printed."""

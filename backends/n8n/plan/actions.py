@@ -232,6 +232,130 @@ class AskAgain(NamedTuple):
     counter: str
 
 
+# -- segments and rows of open work ----------------------------------------------------------------
+
+
+class OpenedRow(NamedTuple):
+    """A row that the end of a segment writes: open work, or a branch that has arrived at a join.
+
+    Attributes:
+        kind: of `waiting.rows.Kind`.
+        element: the element by which the process continues from it.
+        ref: the name of the row among those that are written together, if others refer to it.
+        host: the `ref` of the row that this event interrupts.
+        attached_to: the `ref` of the row that this event does not interrupt.
+        hosts_events: whether events are attached to it.
+        task: the task of the model that a person does.
+        address: the path of the page of the task.
+        due: when a timer fires; `None` for at once.
+        computed: whether the moment is in a field of the item.
+        again: how often a timer that does not interrupt fires; `None` for endlessly.
+        repeats: whether the row follows an earlier one of the same timer.
+        message: the name of the expected message.
+        branch: the branch that arrived.
+        needed: the number of branches that the join waits for.
+    """
+
+    kind: Literal["task", "timer", "receiver", "gateway", "branch"]
+    element: str
+    ref: str = ""
+    host: str = ""
+    attached_to: str = ""
+    hosts_events: bool = False
+    task: Task | None = None
+    address: str = ""
+    due: EventDefinition | None = None
+    computed: bool = False
+    again: int | None = 1
+    repeats: bool = False
+    message: str = ""
+    branch: str = ""
+    needed: int = 0
+
+
+class ChosenRows(NamedTuple):
+    """Rows that are written if a branch of an inclusive gateway is taken, and others if not; the
+    branch is taken if no other one is where `branch` is the default."""
+
+    decision: Decision
+    branch: Branch
+    rows: tuple[AnyRow, ...]
+    otherwise: tuple[AnyRow, ...]
+
+
+AnyRow = OpenedRow | ChosenRows
+
+
+class CompleteSegment(NamedTuple):
+    """Ends a segment: its changes take effect, and the work that is open next is written.
+
+    Attributes:
+        rows: what is open next.
+        ends: whether the path ends here.
+        leaves: the event that ends the process at once, if any.
+        stops: whether a node behind it stops the run with an error.
+    """
+
+    rows: tuple[AnyRow, ...] = ()
+    ends: bool = False
+    leaves: str = ""
+    stops: bool = False
+
+
+class BeginInstance(NamedTuple):
+    """Writes the row of a new instance; `start` is the node that starts it."""
+
+    start: NodeKey
+
+
+class OpenPage(NamedTuple):
+    """Starts the segment after a task when its page is sent."""
+
+    task: Task
+    form: TaskForm
+    page: Page
+    address: str
+    protected: bool = False
+
+
+class ClaimTask(NamedTuple):
+    """Claims the task whose page was sent, with the answers."""
+
+    form: TaskForm
+
+
+class AnswerPage(NamedTuple):
+    """Shows whether an answer was accepted."""
+
+
+class ContinueProcess(NamedTuple):
+    """Starts the segment after an event when the support set calls the workflow."""
+
+
+class TakeRow(NamedTuple):
+    """Claims the row with which the support set calls the workflow."""
+
+
+class PassTaken(NamedTuple):
+    """Passes on claims that succeeded: the one beginning of all segments."""
+
+
+class ReadVariables(NamedTuple):
+    """Makes the variables of the instance the item."""
+
+
+class ChooseSegment(NamedTuple):
+    """Leads to the segment of the event by which a row was claimed: `events` are the events with
+    their labels, in the order of outputs."""
+
+    events: tuple[tuple[str, str], ...]
+
+    @property
+    def rules(self) -> int:
+        """The number of outputs with a condition; one output more has none."""
+        return len(self.events)
+
+
 # -- joins and decisions ---------------------------------------------------------------------------
 
 
@@ -511,11 +635,12 @@ Action = (
     | CountRounds | AskAgain | Join | SetDecision | Decide | DecideAny | DecideBranch | KeepError
     | CatchError | ReadEscalations | ReturnThrown | Stop | StopBefore | StopUnmatched | StopUncaught
     | KeepInput | KeepVariables | KeepAnswers | KeepJoined | KeepLatest | CheckCall | AcceptCall
-    | RefuseCall | DescribeFailure
+    | RefuseCall | DescribeFailure | CompleteSegment | BeginInstance | OpenPage | ClaimTask
+    | AnswerPage | ContinueProcess | TakeRow | PassTaken | ReadVariables | ChooseSegment
 )  # fmt: skip
 """The action of a node."""
 
-CALLED_FROM_OUTSIDE = (WebhookStart, PageStart, WaitForTime, WaitForCall, AskByPage)
+CALLED_FROM_OUTSIDE = (WebhookStart, PageStart, WaitForTime, WaitForCall, AskByPage, OpenPage)
 """Actions of nodes with an address: n8n gives each its own id."""
 
 WAITS = (WaitForTime, WaitForCall, AskByPage)
@@ -523,6 +648,12 @@ WAITS = (WaitForTime, WaitForCall, AskByPage)
 
 KEEPS = (KeepInput, KeepVariables, KeepAnswers, KeepLatest)
 """Actions that keep variables by setting fields of the item."""
+
+OF_SEGMENTS = (
+    CompleteSegment, BeginInstance, OpenPage, ClaimTask, AnswerPage, ContinueProcess, TakeRow,
+    PassTaken, ReadVariables, ChooseSegment,
+)  # fmt: skip
+"""Actions of the nodes between the segments of a process that waits in several places."""
 
 COMPUTES = (Program, PrepareWork, ConcludeWork, HandOver, TakeBack, DescribeFailure)
 """Actions that compute what the model defines."""
@@ -541,7 +672,7 @@ def count_output_ports(action: Action, *, fails_over: bool) -> int:
     """The number of output ports of a node; `fails_over`: it has one for errors. A node that
     decides has one more than it has conditions, also if nothing can leave there."""
     match action:
-        case Decide() | DecideAny() | CatchError() | ReadEscalations():
+        case Decide() | DecideAny() | CatchError() | ReadEscalations() | ChooseSegment():
             return action.rules + 1
         case DecideBranch() | AskAgain() | CheckCall():
             return 2

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins
+from orgflow.backends.n8n.plan.row_waits import is_legal_in_rows
 from orgflow.backends.n8n.plan.target_options import (
     why_no_inbox,
     why_no_limit,
@@ -111,6 +112,11 @@ def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     ending."""
     del model
     return use.scope is not None and not _nodes_beside(use, ctx)
+
+
+def ends_alone(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether an end that terminates has nothing to end, or all that it ends is rows."""
+    return nothing_beside(use, model, ctx) or is_legal_in_rows(use, model, ctx)
 
 
 def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
@@ -475,12 +481,23 @@ def why_no_limit_of(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     return ""
 
 
+def why_not_awaited(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why an event-based gateway is refused."""
+    return why_not_first(use, model, ctx) or _WAITS
+
+
+def why_not_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why an event on the boundary of a step is refused."""
+    return why_no_limit_of(use, model, ctx) or _BESIDE
+
+
 _NAMED = 3
 _NO_NODE = "no node is emitted for it"
 _WAITS = (
     "an n8n execution waits at one place at a time, and orgflow emits no wait for several events"
 )
 _BESIDE = "an n8n execution does one thing at a time, and waits for no event while a step is active"
+_IN_ROWS = "all waits of its process have an encoding in rows of the Data Table of open work"
 _LIMITED = (
     "a Wait node can wait {what} up to a time limit, but n8n keeps the timer of the limit after "
     "the wait has ended, and it may end a later wait of the same execution"
@@ -595,6 +612,12 @@ N8N_TARGET = TargetSpec(
         "event.throw.escalation": _HEARD,
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary": Illegal(_BESIDE, _LATER, yet=True, because=why_no_limit_of),
+        "event.boundary.timer": LegalIf(
+            is_legal_in_rows, _IN_ROWS, why_not_beside, _LATER, yet=True
+        ),
+        "event.boundary.message": LegalIf(
+            is_legal_in_rows, _IN_ROWS, why_not_beside, _LATER, yet=True
+        ),
         "event.boundary.none": Illegal(
             "it has no trigger, so it never occurs", "give it one", because=why_no_trigger
         ),
@@ -618,8 +641,8 @@ N8N_TARGET = TargetSpec(
         "event.end.message": _SENT,
         "event.end.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL, yet=True),
         "event.end.terminate": LegalIf(
-            nothing_beside,
-            "nothing else can be running: n8n cannot end other branches",
+            ends_alone,
+            "nothing else can be running, or the branches are rows: n8n cannot end other branches",
             named_beside,
             "join the parallel branches before this end event, or end each branch separately",
         ),
@@ -643,8 +666,12 @@ N8N_TARGET = TargetSpec(
             "gateways",
         ),
         "gateway.mixed": Illegal("a Merge cannot also split"),
-        "gateway.event": Illegal(
-            _WAITS, "wait for one of them only", yet=True, because=why_not_first
+        "gateway.event": LegalIf(
+            is_legal_in_rows,
+            _IN_ROWS,
+            why_not_awaited,
+            "wait for one of them only",
+            yet=True,
         ),
         "gateway.complex": Illegal(
             "it continues by its own rule, which no node of n8n supports",
@@ -652,11 +679,14 @@ N8N_TARGET = TargetSpec(
         ),
         "split.conditional": Illegal("connections in n8n have no conditions"),
         "wait.parallel": Legal(
+            "a row of the Data Table of open work; where its process has no encoding in rows, "
             "branches run one after the other, and the step of a person or a message is a "
             "placeholder"
         ),
-        "wait.race": Illegal(_WAITS, "wait for one of them only", yet=True, because=why_refused),
-        "wait.interrupted": Illegal(_BESIDE, _LATER, yet=True, because=why_refused),
+        "wait.race": LegalIf(
+            is_legal_in_rows, _IN_ROWS, why_refused, "wait for one of them only", yet=True
+        ),
+        "wait.interrupted": LegalIf(is_legal_in_rows, _IN_ROWS, why_refused, _LATER, yet=True),
         "timer.unsupported": Illegal(
             "no node supports it",
             "use a time that n8n supports: a duration or a date for a wait, an unlimited "

@@ -1,0 +1,227 @@
+"""Which processes wait in several places at once, and are emitted as segments whose open work is
+rows of a Data Table (`waiting.rows`).
+
+An n8n execution waits in one place at a time. Where that is sufficient, the waits of a process stay
+nodes of one execution; a process needs rows where people or messages are awaited beside other
+waits, where one of several events is awaited, or where an event or an end stops other work. A
+process with an element for which there is no encoding in rows is planned as if there were no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from orgflow.backends.n8n.plan.target_options import PEOPLE, version_of
+from orgflow.backends.n8n.plan.wait_constructs import is_awaited, parallel_waits
+
+from orgflow_ir.flow.concurrency.model_concurrency import is_repeated_at_once
+from orgflow_ir.flow.concurrency.waits import WaitingElements, comes_from_outside, stops_others
+from orgflow_ir.flow.control_flow.calls import is_called
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Node, Process, SubProcess, Task
+from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.work.form_fields import is_done_by_a_person
+
+AWAITED: Final = ("timer", "message")
+"""Triggers that a row waits for."""
+
+
+class RowVerdicts:
+    """Which processes have an encoding in rows, and which were found legal because of it.
+
+    Attributes:
+        reasons: why a process has none, by the identity of the process, which is kept with it.
+        used: ids of processes of which an element is legal only in rows.
+    """
+
+    def __init__(self) -> None:
+        self.reasons: dict[int, tuple[Process, str]] = {}
+        self.used: set[str] = set()
+
+
+def is_legal_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether an element that an execution of n8n cannot wait for is a row of its process."""
+    process = _process_of(use, model)
+    if process is None or why_no_rows(process, model, ctx):
+        return False
+    ctx.shared(RowVerdicts).used.add(process.id)
+    return True
+
+
+def _process_of(use: ConstructUse, model: Model) -> Process | None:
+    """The process whose own nodes contain an element; `None` for one in a sub-process."""
+    return next((process for process in model.processes if process is use.scope), None)
+
+
+def waits_in_rows(process: Process, model: Model, ctx: PassContext) -> bool:
+    """Whether a legal process is emitted as segments: it needs rows, and has an encoding in
+    them."""
+    return needs_rows(process, model, ctx) and not why_no_rows(process, model, ctx)
+
+
+def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:
+    """Whether one execution cannot do what a process waits for."""
+    if process.id in ctx.shared(RowVerdicts).used and any(
+        _stops_or_races(node, process, ctx) for node in process.nodes
+    ):
+        return True
+    tasks = [n for n in process.nodes if isinstance(n, Task) and _waits_for_somebody(n, ctx)]
+    return bool(tasks) and not parallel_waits(model, ctx).keys().isdisjoint(n.id for n in tasks)
+
+
+def _stops_or_races(node: Node, process: Process, ctx: PassContext) -> bool:
+    if isinstance(node, Gateway):
+        return node.gateway_kind == "event"
+    if stops_others(node):
+        return bool(beside_in_scope(node, process, ctx))
+    return comes_from_outside(node)
+
+
+def beside_in_scope(node: Node, process: Process, ctx: PassContext) -> frozenset[str]:
+    """The nodes of a process that may be active while a node is."""
+    from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+
+    graph = ctx.analysis(ControlFlow, process)
+    return frozenset(ctx.analysis(Concurrency, graph).beside(node.id))
+
+
+def _waits_for_somebody(task: Task, ctx: PassContext) -> bool:
+    """Whether a task waits for a person or a message."""
+    person = is_done_by_a_person(task) and ctx.options.get(PEOPLE, "form") != "placeholder"
+    return person or is_awaited(task)
+
+
+def why_no_rows(process: Process, model: Model, ctx: PassContext) -> str:
+    """Why a process has no encoding in rows; empty if it has one. Computed once a process."""
+    known = ctx.shared(RowVerdicts).reasons
+    if id(process) not in known:
+        known[id(process)] = process, next(_list_obstacles(process, model, ctx), "")
+    return known[id(process)][1]
+
+
+def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterator[str]:
+    """What has no encoding in rows, each as a sentence without its subject."""
+    if version_of(ctx).major < 2:
+        yield "n8n 1 has no API for Data Tables"
+    if is_called(process, model):
+        yield "a call of a process waits in one execution"
+    waiting = WaitingElements(model)
+    people = ctx.options.get(PEOPLE, "form")
+    for node in process.nodes:
+        if isinstance(node, Task) and people not in ("form", "placeholder") and (
+            is_done_by_a_person(node)
+        ):
+            yield f"people are asked by {people}"
+        for kind, find in _OBSTACLES:
+            if isinstance(node, kind) and (reason := find(node, process, model, ctx)):
+                yield f"{ctx.name(node)}: {reason}"
+        if isinstance(node, CallActivity) and waiting.waits(node):
+            yield f"{ctx.name(node)}: the called process waits"
+
+
+def _find_task_obstacle(task: Task, process: Process, model: Model, ctx: PassContext) -> str:
+    if task.loop is not None and is_repeated_at_once(task) and _waits_for_somebody(task, ctx):
+        return "its instances wait at the same time"
+    if task.instantiate:
+        return "it begins an instance"
+    if not _waits_for_somebody(task, ctx) or not isinstance(task.binding, Form):
+        return ""
+    binding = task.binding
+    if binding.inputs or binding.outputs or binding.listeners:
+        return "its mappings are computed in the execution that waits"
+    if any(len(field.path) > 1 for field in binding.fields):
+        return "its answers are parts of objects"
+    return ""
+
+
+_ROW_EVENTS: Final = {
+    "start": ("none", "message", "timer", "signal"),
+    "catch": AWAITED,
+    "boundary": (*AWAITED, "error"),
+    "throw": ("none", "message", "signal"),
+    "end": ("none", "message", "signal", "terminate", "error"),
+}
+"""The triggers of events with an encoding, by the position of the event."""
+
+
+def _find_event_obstacle(event: Event, process: Process, model: Model, ctx: PassContext) -> str:
+    if event.trigger not in _ROW_EVENTS[event.position]:
+        return f"rows do not wait for its trigger, {event.trigger}"
+    if event.trigger == "error" and event.position == "end":
+        return "it ends more than its scope" if beside_in_scope(event, process, ctx) else ""
+    if event.position not in ("catch", "boundary") or event.trigger == "error":
+        return ""
+    if event.binding is not None:
+        return "its mappings are computed in the execution that waits"
+    if event.position == "catch":
+        return ""
+    host = ctx.analysis(ControlFlow, process).nodes.get(event.attached_to or "")
+    if not isinstance(host, Task) or not _waits_for_somebody(host, ctx):
+        return "its step does not wait"
+    return "" if is_fixed_time(event) else "its time is computed"
+
+
+def is_fixed_time(event: Event) -> bool:
+    """Whether an event waits for no time, or one that the model states or leaves open."""
+    from orgflow.backends.n8n.node_types import wait  # few processes wait in rows
+
+    if event.trigger != "timer":
+        return True
+    (definition,) = event.definitions
+    return definition.time is None or wait.for_timer(definition) is not None
+
+
+def _find_gateway_obstacle(
+    gateway: Gateway, process: Process, model: Model, ctx: PassContext
+) -> str:
+    graph = ctx.analysis(ControlFlow, process)
+    if gateway.gateway_kind == "event":
+        if gateway.instantiate or gateway.await_all:
+            return "it begins an instance, or waits for all of its events"
+        targets = [graph.nodes[flow.target] for flow in graph.flows_out(gateway.id)]
+        known = (
+            isinstance(node, Event) and node.position == "catch" and node.trigger in AWAITED
+            or isinstance(node, Task) and node.task_type == "receive"
+            for node in targets
+        )  # fmt: skip
+        if not all(known):
+            return "rows wait for times and messages"
+        if any(len(graph.flows_in(node.id)) > 1 for node in targets):
+            return "one of its events is awaited elsewhere as well"
+        if not all(is_fixed_time(node) for node in targets if isinstance(node, Event)):
+            return "a time of its events is computed"
+    if gateway.gateway_kind == "complex":
+        return "it continues by its own rule"
+    if gateway.gateway_kind == "inclusive" and len(graph.flows_in(gateway.id)) > 1:
+        from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins
+
+        join = inclusive_joins(process, graph, ctx)[gateway.id]
+        if join.kind != "exclusive" and not join.inputs:
+            return "this inclusive join does not belong to exactly one split"
+    return ""
+
+
+def _find_scope_obstacle(
+    scope: SubProcess, process: Process, model: Model, ctx: PassContext
+) -> str:
+    if scope.flavour != "plain":
+        return "it is a scope of its own"
+    attached = (n for n in process.nodes if isinstance(n, Event) and n.attached_to == scope.id)
+    if any(comes_from_outside(event) for event in attached):
+        return "an event interrupts it"
+    return ""
+
+
+_Find = Callable[..., str]
+
+_OBSTACLES: Final[tuple[tuple[type, _Find], ...]] = (
+    (Task, _find_task_obstacle),
+    (Event, _find_event_obstacle),
+    (Gateway, _find_gateway_obstacle),
+    (SubProcess, _find_scope_obstacle),
+)
+"""What has no encoding, by the type of a node."""
+

@@ -1,0 +1,541 @@
+"""Cuts the plan of a process that waits in several places into segments.
+
+A segment begins where a row of open work is claimed, runs in one execution, and ends by writing the
+rows that are open next (`waiting.complete`). All segments begin at one switch, by the event by
+which the row was claimed: an answer of a person, an event, the last branch at a join. The support
+set repeats a segment that was interrupted by the same switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field
+
+from orgflow.backends.n8n.plan import notes
+from orgflow.backends.n8n.plan.actions import (
+    AnswerPage,
+    AnyRow,
+    BeginInstance,
+    ChooseSegment,
+    ChosenRows,
+    ClaimTask,
+    CompleteSegment,
+    ContinueProcess,
+    DecideAny,
+    OpenedRow,
+    OpenPage,
+    PassOn,
+    PassTaken,
+    PrepareWork,
+    ReadVariables,
+    Stop,
+    TakeRow,
+)
+from orgflow.backends.n8n.plan.address_names import take_address
+from orgflow.backends.n8n.plan.decisions import add_stop, may_be_unset
+from orgflow.backends.n8n.plan.events import event_label
+from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, Port
+from orgflow.backends.n8n.plan.lazy_modules import load_function
+from orgflow.backends.n8n.plan.messages import message_name
+from orgflow.backends.n8n.plan.prepared_work import add_preparation
+from orgflow.backends.n8n.plan.row_waits import waits_in_rows
+from orgflow.backends.n8n.plan.scope_plan import ScopePlan
+from orgflow.backends.n8n.plan.task_form import Page
+
+from orgflow_ir.facts.notes import own_text
+from orgflow_ir.flow.concurrency.waits import comes_from_outside
+from orgflow_ir.model import Event, Flow, Gateway, Node, Task
+from orgflow_ir.model.records import dataclass
+from orgflow_ir.model.timer_values import Cycle
+from orgflow_ir.work.form_fields import describes
+from orgflow_ir.work.gateway_decisions import Decision
+
+
+@dataclass(eq=False)
+class SegmentCuts:
+    """The segments of a process.
+
+    Attributes:
+        waits: elements that wait as rows: tasks, events, event-based gateways.
+        begun: the outputs of the switch by the event by which each segment begins.
+        labels: the names of these outputs.
+        absorbed: flows that become rows and have no connection.
+        entered: connections from the switch to elements that begin as branches of their own.
+    """
+
+    waits: set[str] = field(default_factory=set)
+    begun: dict[str, Port] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    absorbed: set[str] = field(default_factory=set)
+    entered: list[tuple[Port, Flow]] = field(default_factory=list)
+
+
+def find_segments(plan: ScopePlan) -> None:
+    """Decide whether a process is cut into segments."""
+    if waits_in_rows(plan.process, plan.scope.model, plan.ctx):
+        plan.segments = SegmentCuts()
+
+
+def hub_key(plan: ScopePlan, role: str) -> HelperKey:
+    """The key of one of the nodes through which all segments begin."""
+    return HelperKey(plan.scope.body.id, role)  # type: ignore[arg-type]
+
+
+# -- elements --------------------------------------------------------------------------------------
+
+
+def is_cut(node: Node, plan: ScopePlan) -> bool:
+    """Whether a gateway needs a node because it ends a segment."""
+    if plan.segments is None or not isinstance(node, Gateway):
+        return False
+    if node.gateway_kind in ("parallel", "event"):
+        return True
+    return node.gateway_kind == "inclusive" and _is_row_join(node, plan)
+
+
+def _is_row_join(gateway: Gateway, plan: ScopePlan) -> bool:
+    """Whether the branches that arrive at a gateway are rows."""
+    if len(plan.graph.flows_in(gateway.id)) < 2:
+        return False
+    if gateway.gateway_kind == "inclusive":
+        return plan.joins[gateway.id].kind != "exclusive"
+    return gateway.gateway_kind == "parallel"
+
+
+def plan_waiting_task(task: Task, plan: ScopePlan) -> bool:
+    """A task of a person or a receive task as a row; always true."""
+    assert plan.segments is not None
+    graph = plan.workflow_graph
+    plan.segments.waits.add(task.id)
+    decisions = plan.decided_by.get(task.id, [])
+    if task.id in plan.received:
+        action = PassOn() if _is_raced(task, plan) else CompleteSegment()
+        node = graph.add(task.id, task.name, action, element=task.id)
+        name = message_name(task, plan.scope.model)
+        node.notes += notes.note_awaited_message(task, name, decisions, plan.defaults)
+        return True
+    form = plan.forms[task.id]
+    about = None
+    if describes(task, own_text(task.doc)):
+        from orgflow_ir.work.people import about_task
+
+        about = about_task(task, own_text(task.doc))
+    page = Page(plan.scope.lanes, about=about)
+    action = OpenPage(task, form, page, take_address(plan, plan.scope.title, task.name))
+    node = graph.add(task.id, task.name, action, element=task.id)
+    node.notes += notes.note_form(task, form.variables, about, plan.defaults, plan.ctx)
+    opened = HelperKey(task.id, "open")
+    graph.add(opened, f"Open {node.name}", CompleteSegment(), element=task.id, role="open")
+    plan.enter_by(task.id, opened)
+    if about is not None and about.work.before:
+        plan.work[task.id] = about.work
+        before = add_preparation(
+            plan,
+            task.id,
+            f"{task.name or task.id} inputs",
+            PrepareWork(about.work),
+            notes.note_computed_facts(mapped=bool(about.inputs)),
+        )
+        graph.connect(Port(before), Port(opened))
+    for role, action_of_role, name in (
+        ("claim", ClaimTask(form), f"Claim {node.name}"),
+        ("page", AnswerPage(), f"{node.name} page"),
+    ):
+        key = HelperKey(task.id, role)  # type: ignore[arg-type]
+        graph.add(key, name, action_of_role, element=task.id, role=role)  # type: ignore[arg-type]
+    return True
+
+
+def plan_waiting_event(event: Event, plan: ScopePlan) -> bool:
+    """An event that waits as a row, or one on the boundary of a task that does; whether it is
+    one."""
+    segments = plan.segments
+    assert segments is not None
+    outside = event.position == "boundary" and comes_from_outside(event)
+    if event.position != "catch" and not outside:
+        return False
+    segments.waits.add(event.id)
+    graph, label = plan.workflow_graph, event_label(event)
+    raced = outside or _is_raced(event, plan)
+    computed = False
+    if event.trigger == "timer" and not raced:
+        from orgflow.backends.n8n.plan.event_waits import plan_wait
+
+        planned = plan_wait(event, label, plan)
+        computed = getattr(planned.action, "computed", False)
+    node = graph.add(
+        event.id, label, PassOn() if raced else CompleteSegment(), element=event.id
+    )
+    if computed:
+        graph.connect(Port(HelperKey(event.id, "inputs")), Port(event.id))
+    definition = event.definitions[0] if event.definitions else None
+    if event.trigger == "message":
+        name = message_name(event, plan.scope.model)
+        node.notes += notes.note_awaited_message(event, name, [], plan.defaults)
+    else:
+        open_time = definition is None or definition.time is None
+        text = definition.expression.text if definition and definition.expression else ""
+        node.notes += notes.note_event(event, open_time, text, "", plan.defaults)
+    return True
+
+
+def _is_raced(node: Node, plan: ScopePlan) -> bool:
+    """Whether an event-based gateway awaits an element."""
+    for flow in plan.graph.flows_in(node.id):
+        source = plan.graph.nodes[flow.source]
+        if isinstance(source, Gateway) and source.gateway_kind == "event":
+            return True
+    return False
+
+
+def plan_cut_gateway(gateway: Gateway, plan: ScopePlan) -> None:
+    """A parallel or event-based gateway, or a join of an inclusive one."""
+    segments, graph = plan.segments, plan.workflow_graph
+    assert segments is not None
+    words = load_function("joins.next_words")(gateway, plan.graph)
+    if _is_row_join(gateway, plan):
+        name = gateway.name or f"Join before {words}"
+        node = graph.add(gateway.id, name, PassOn(), element=gateway.id)
+        flows = plan.graph.flows_in(gateway.id)
+        for number, flow in enumerate(flows):
+            key = HelperKey(gateway.id, "arrive", number)
+            row = OpenedRow("branch", gateway.id, branch=flow.id, needed=len(flows))
+            label = f"{plan.graph.nodes[flow.source].label} done"
+            arrive = CompleteSegment((row,))
+            graph.add(key, label.replace("`", ""), arrive, element=gateway.id, role="arrive")
+            plan.entry[(gateway.id, flow.id)] = Port(key)
+    else:
+        if gateway.gateway_kind == "event":
+            segments.waits.add(gateway.id)
+            name = gateway.name or f"Wait for {words}"
+        else:
+            name = gateway.name or f"Split before {words}"
+        node = graph.add(gateway.id, name, CompleteSegment(), element=gateway.id)
+    node.notes += notes.note_join(gateway)
+
+
+# -- cuts ------------------------------------------------------------------------------------------
+
+
+def connect_segments(plan: ScopePlan) -> None:
+    """Add the nodes through which segments begin and end, and connect all but the flows."""
+    _add_hub(plan)
+    cutter = _Cutter(plan)
+    cutter.begin_instances()
+    for node in plan.scope.body.nodes:
+        cutter.cut_at(node)
+    cutter.finish()
+
+
+def _add_hub(plan: ScopePlan) -> None:
+    graph, body = plan.workflow_graph, plan.scope.body.id
+    nodes = (
+        ("continue", "Continue", ContinueProcess(), notes.note_continuation()),
+        ("take", "Claim open work", TakeRow(), []),
+        ("taken", "Taken", PassTaken(), notes.note_taken()),
+        ("variables", "Variables", ReadVariables(), []),
+        ("segment", "What happened?", ChooseSegment(()), notes.note_segment_choice()),
+    )
+    for role, name, action, lines in nodes:
+        key = hub_key(plan, role)
+        graph.add(key, name, action, element=body, role=role, notes=lines)  # type: ignore[arg-type]
+    keys = [hub_key(plan, role) for role, *_ in nodes]
+    for source, target in zip(keys, keys[1:], strict=False):
+        graph.connect(Port(source), Port(target))
+
+
+def settle_openers(plan: ScopePlan) -> None:
+    """Remove the nodes that open elements which only splits open. An event whose own node would
+    open it begins its segment instead."""
+    segments, graph = plan.segments, plan.workflow_graph
+    assert segments is not None
+    for element in [node for node in graph.nodes if node in segments.waits]:
+        opened = HelperKey(element, "open")
+        key: NodeKey = opened if opened in graph.nodes else element
+        node = graph.nodes[key]
+        if not isinstance(node.action, CompleteSegment) or graph.wires.arriving(key):
+            continue
+        if key == opened:
+            del graph.nodes[key]
+        elif element in segments.begun:
+            node.action = PassOn()
+            port = segments.begun[element]
+            for source, target in graph.wires.leaving(port.node):
+                if source == port:
+                    graph.wires[(Port(key), target)] = graph.wires.pop((source, target))
+            graph.connect(port, Port(key))
+
+
+class _Cutter:
+    """Ends segments at the elements of one plan, and begins them."""
+
+    def __init__(self, plan: ScopePlan) -> None:
+        assert plan.segments is not None
+        self.plan, self.graph, self.segments = plan, plan.workflow_graph, plan.segments
+        self.taken = Port(hub_key(plan, "taken"))
+
+    def begin_at(self, event: str, label: str) -> Port:
+        """The output of the switch for an event."""
+        known = self.segments.begun
+        if event not in known:
+            known[event] = Port(hub_key(self.plan, "segment"), len(known))
+            self.segments.labels[event] = label
+        return known[event]
+
+    def begin_instances(self) -> None:
+        """Behind each start the row of the instance."""
+        for trigger in list(self.plan.with_role("trigger")):
+            key = HelperKey(trigger.key, "begin")
+            action = BeginInstance(trigger.key)
+            name = f"Begin {trigger.name}" if trigger.name != "Start" else "Begin"
+            self.graph.add(key, name, action, element=trigger.element, role="begin")
+            self.graph.connect(Port(self.plan.outlet(trigger.element)), Port(key))
+            self.graph.connect(Port(key), self.taken)
+            port = self.begin_at(trigger.element, trigger.name)
+            for flow in (*self.plan.implicit_flows, *self.plan.graph.flows_out(trigger.element)):
+                if flow.source == trigger.element:
+                    self.plan.exits[flow.id] = port
+            self._split(trigger.element, port)
+
+    def cut_at(self, node: Node) -> None:
+        """The ends and beginnings of segments at an element."""
+        planned = self.graph.nodes.get(node.id)
+        if planned is None or planned.role == "trigger":
+            return
+        if isinstance(node, Gateway):
+            self._cut_gateway(node)
+            return
+        port: Port | None = None
+        if node.id in self.segments.waits:
+            port = self._cut_wait(node)
+        if isinstance(node, Event) and node.position == "end":
+            self._cut_end(node)
+        elif not self.plan.graph.flows_out(node.id) and node.id in self.plan.graph.reachable:
+            self._end_path(node.id, port or Port(self.plan.outlet(node.id)), f"{planned.name} ends")
+        else:
+            self._split(node.id, port)
+
+    # -- waits ---------------------------------------------------------------------------------
+
+    def _cut_wait(self, node: Node) -> Port:
+        """The rows that an element opens, and the output by which its segment begins."""
+        planned = self.graph.nodes[node.id]
+        port = self.begin_at(node.id, planned.name)
+        if isinstance(planned.action, PassOn):  # an event that another element opens
+            self.graph.connect(port, Port(node.id))
+            after = self._repeat_timer(node) or Port(node.id)
+        else:
+            opened = HelperKey(node.id, "open")
+            opener = self.graph.nodes.get(opened, planned)
+            opener.action = CompleteSegment(tuple(self._rows_at(node)))
+            after = port
+            if isinstance(planned.action, OpenPage):
+                keys: list[NodeKey] = [
+                    node.id, HelperKey(node.id, "claim"), HelperKey(node.id, "page"),
+                ]  # fmt: skip
+                for source, target in zip(keys, keys[1:], strict=False):
+                    self.graph.connect(Port(source), Port(target))
+                self.graph.connect(Port(keys[-1]), self.taken)
+        for flow in self.plan.graph.flows_out(node.id):
+            self.plan.exits[flow.id] = after
+        return after
+
+    def _repeat_timer(self, node: Node) -> Port | None:
+        """Behind a timer that does not interrupt and repeats a node that opens it again."""
+        row = self._event_row(node, "", interrupts=False)
+        if row.kind != "timer" or row.again == 1:
+            return None
+        again = row._replace(repeats=True)
+        rows: list[AnyRow] = [again]
+        for flow in self.plan.graph.flows_out(node.id):
+            self.segments.absorbed.add(flow.id)
+            rows += self._rows_behind(flow)
+        key = HelperKey(node.id, "split")
+        name = f"Repeat {self.graph.nodes[node.id].name}"
+        self.graph.add(key, name, CompleteSegment(tuple(rows)), element=node.id, role="split")
+        self.graph.connect(Port(node.id), Port(key))
+        return Port(key)
+
+    def _rows_at(self, node: Node) -> Iterator[OpenedRow]:
+        """The rows that are open while an element waits: its own, and those of its events."""
+        events = list(self._events_at(node))
+        ref = node.id if events else ""
+        match node:
+            case Gateway():
+                yield OpenedRow("gateway", node.id, ref=ref, hosts_events=True)
+            case Task() if node.id in self.plan.forms:
+                action = self.graph.nodes[node.id].action
+                assert isinstance(action, OpenPage)
+                yield OpenedRow(
+                    "task", node.id, ref=ref, hosts_events=bool(ref), task=node,
+                    address=action.address,
+                )  # fmt: skip
+            case _:
+                row = self._event_row(node, "", interrupts=True)
+                yield row._replace(ref=ref, hosts_events=bool(ref))
+        for event, interrupts in events:
+            yield self._event_row(event, node.id, interrupts=interrupts)
+
+    def _events_at(self, node: Node) -> Iterator[tuple[Node, bool]]:
+        """The events that compete with an element, and whether they interrupt it."""
+        if isinstance(node, Gateway):
+            for flow in self.plan.graph.flows_out(node.id):
+                yield self.plan.graph.nodes[flow.target], True
+            return
+        for other in self.plan.scope.body.nodes:
+            if isinstance(other, Event) and other.attached_to == node.id:
+                if comes_from_outside(other):
+                    yield other, other.interrupting
+
+    def _event_row(self, node: Node, host: str, *, interrupts: bool) -> OpenedRow:
+        """The row of a timer or of an expected message."""
+        refers = {"host": host} if interrupts else {"attached_to": host}
+        if isinstance(node, Event) and node.trigger == "timer":
+            definition = node.definitions[0] if node.definitions else None
+            time = definition.time if definition is not None else None
+            again: int | None = 1
+            if isinstance(time, Cycle) and not interrupts:
+                again = time.repetitions
+            return OpenedRow(
+                "timer", node.id, due=definition, again=again, **refers,
+                computed=HelperKey(node.id, "inputs") in self.graph.nodes,
+            )  # fmt: skip
+        assert isinstance(node, Task | Event)
+        name = message_name(node, self.plan.scope.model)
+        return OpenedRow("receiver", node.id, message=name, **refers)
+
+    # -- branches ------------------------------------------------------------------------------
+
+    def _cut_gateway(self, gateway: Gateway) -> None:
+        plan = self.plan
+        planned = self.graph.nodes[gateway.id]
+        if _is_row_join(gateway, plan):
+            port = self.begin_at(gateway.id, planned.name)
+            self.graph.connect(port, Port(gateway.id))
+            for number in range(len(plan.graph.flows_in(gateway.id))):
+                self.graph.connect(Port(HelperKey(gateway.id, "arrive", number)), self.taken)
+            if not plan.graph.flows_out(gateway.id):
+                self._end_path(gateway.id, Port(gateway.id), f"{planned.name} ends")
+            self._split(gateway.id, None)
+        elif gateway.gateway_kind == "event":
+            planned.action = CompleteSegment(tuple(self._rows_at(gateway)))
+            self.segments.absorbed.update(f.id for f in plan.graph.flows_out(gateway.id))
+        elif gateway.gateway_kind == "parallel":
+            planned.action = self._branches(gateway.id)
+        elif gateway.id in plan.decisions and plan.decisions[gateway.id].several:
+            self._choose_branches(plan.decisions[gateway.id])
+
+    def _branches(self, element: str) -> CompleteSegment:
+        """The rows of all branches behind an element."""
+        rows: list[AnyRow] = []
+        for flow in self._flows_out(element):
+            self.segments.absorbed.add(flow.id)
+            rows += self._rows_behind(flow)
+        return CompleteSegment(tuple(rows), ends=not rows)
+
+    def _flows_out(self, element: str) -> tuple[Flow, ...]:
+        implicit = (flow for flow in self.plan.implicit_flows if flow.source == element)
+        return (*implicit, *self.plan.graph.flows_out(element))
+
+    def _split(self, element: str, port: Port | None) -> None:
+        """Behind an element with several flows a node that begins its branches."""
+        if len(self._flows_out(element)) < 2 or element in self.plan.decisions:
+            return
+        if self._flows_out(element)[0].id in self.segments.absorbed:
+            return
+        key = HelperKey(element, "split")
+        name = f"Split after {self.graph.nodes[element].name}"
+        self.graph.add(key, name, self._branches(element), element=element, role="split")
+        source = port or Port(self.plan.outlet(element))
+        self.graph.connect(source, Port(key))
+
+    def _choose_branches(self, decision: Decision) -> None:
+        """An inclusive split: a node that decides whether any branch is taken, and one that writes
+        the rows of those that are."""
+        plan, gateway = self.plan, decision.gateway
+        node = self.graph.nodes[gateway.id]
+        unset = may_be_unset(decision, plan)
+        node.action = DecideAny(decision, unset)
+        joins = [join for join in plan.joins.values() if join.split == gateway.id and join.inputs]
+        rows: list[AnyRow] = []
+        for branch in decision.branches:
+            flow = branch.flow
+            self.segments.absorbed.add(flow.id)
+            otherwise: tuple[AnyRow, ...] = ()
+            for join in joins:
+                needed = len(plan.graph.flows_in(join.gateway))
+                arrives = join.inputs[flow.id]
+                otherwise = (
+                    OpenedRow("branch", join.gateway, branch=arrives, needed=needed),
+                )  # fmt: skip
+            rows.append(ChosenRows(decision, branch, tuple(self._rows_behind(flow)), otherwise))
+        key = HelperKey(gateway.id, "split")
+        name = f"Branches of {node.name}"
+        action = CompleteSegment(tuple(rows))
+        self.graph.add(key, name, action, element=gateway.id, role="split")
+        first = 1 if unset else 0
+        self.graph.connect(Port(gateway.id, first), Port(key))
+        if decision.default is not None:
+            self.graph.connect(Port(gateway.id, first + 1), Port(key))
+        stops = [Port(gateway.id, 0)] if unset else []
+        if decision.default is None:
+            stops.append(Port(gateway.id, first + 1))
+        add_stop(decision, plan, stops)
+
+    def _rows_behind(self, flow: Flow) -> Iterator[AnyRow]:
+        """The rows that are open once a token is on a flow."""
+        node = self.plan.graph.nodes[flow.target]
+        if node.id in self.plan.silent:
+            for out in self.plan.graph.flows_out(node.id):
+                yield from self._rows_behind(out)
+            return
+        prepared = HelperKey(node.id, "inputs") in self.graph.nodes
+        if isinstance(node, Gateway) and _is_row_join(node, self.plan):
+            needed = len(self.plan.graph.flows_in(node.id))
+            yield OpenedRow("branch", node.id, branch=flow.id, needed=needed)
+        elif isinstance(node, Gateway) and node.gateway_kind == "parallel":
+            for out in self.plan.graph.flows_out(node.id):
+                yield from self._rows_behind(out)
+        elif node.id in self.segments.waits and not prepared:
+            yield from self._rows_at(node)
+        elif isinstance(node, Event) and node.position == "end" and node.trigger == "none":
+            return
+        else:
+            event = flow.id if node.id in self.segments.waits else node.id
+            known = event in self.segments.begun
+            port = self.begin_at(event, self.graph.nodes[node.id].name)
+            if not known:
+                self.segments.entered.append((port, flow))
+            yield OpenedRow("timer", event)
+
+    # -- ends ----------------------------------------------------------------------------------
+
+    def _cut_end(self, event: Event) -> None:
+        planned = self.graph.nodes[event.id]
+        if event.trigger == "terminate":
+            planned.action = CompleteSegment(leaves=event.id)
+        elif isinstance(planned.action, Stop):
+            key = HelperKey(event.id, "end")
+            action = CompleteSegment(leaves=event.id, stops=True)
+            self.graph.add(key, f"End by {planned.name}", action, element=event.id, role="end")
+            self.plan.enter_by(event.id, key)
+            self.graph.connect(Port(key), Port(event.id))
+        elif isinstance(planned.action, PassOn):
+            planned.action = CompleteSegment(ends=True)
+        else:
+            self._end_path(event.id, Port(event.id), f"{planned.name} ends")
+
+    def _end_path(self, element: str, port: Port, name: str) -> None:
+        key = HelperKey(element, "end")
+        self.graph.add(key, name, CompleteSegment(ends=True), element=element, role="end")
+        self.graph.connect(port, Port(key))
+
+    def finish(self) -> None:
+        """Connect what begins as a branch of its own, and number the outputs of the switch."""
+        for port, flow in self.segments.entered:
+            target = self.plan.entry.get((flow.target, flow.id)) or Port(flow.target)
+            self.graph.connect(port, target, flow.id)
+        switch = self.graph.nodes[hub_key(self.plan, "segment")]
+        assert isinstance(switch.action, ChooseSegment)
+        events = tuple((event, self.segments.labels[event]) for event in self.segments.begun)
+        switch.action = switch.action._replace(events=events)
