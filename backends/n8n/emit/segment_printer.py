@@ -229,7 +229,7 @@ def _task_fields(row: OpenedRow, plan: ScopePlan) -> dict[str, str]:
         "link": js_string(f"/form/{row.address}"),
     }
     page = plan.workflow_graph.nodes[task.id].action
-    about = page.page.about if isinstance(page, OpenPage) else None
+    about = page.about if isinstance(page, OpenPage) else None
     if about is not None:
         names = ("assignee", "candidate_users", "candidate_groups")
         name = next((n for n in names if n in about.fixed or n in about.computed), "")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from orgflow_ir.flow.nets.failures import CaughtError
     from orgflow_ir.model import Event, EventDefinition, Task
     from orgflow_ir.model.bindings import AnyBinding
+    from orgflow_ir.work.people import About
     from orgflow_ir.work.gateway_decisions import Branch, Decision
     from orgflow_ir.work.tasks import Act, CallMappings, Work
 
@@ -309,12 +310,13 @@ class BeginInstance(NamedTuple):
 
 
 class OpenPage(NamedTuple):
-    """Starts the segment after a task when its page is sent."""
+    """Starts the segment after a task when its page is sent; `about` is what its row states."""
 
     task: Task
     form: TaskForm
     page: Page
     address: str
+    about: About | None = None
     protected: bool = False
 
 

@@ -15,12 +15,13 @@ from typing import Final
 from orgflow.backends.n8n.plan.target_options import PEOPLE, version_of
 from orgflow.backends.n8n.plan.wait_constructs import is_awaited, parallel_waits
 
-from orgflow_ir.flow.concurrency.model_concurrency import is_repeated_at_once
+from orgflow_ir.flow.concurrency.model_concurrency import concurrency_of, is_repeated_at_once
 from orgflow_ir.flow.concurrency.waits import WaitingElements, comes_from_outside, stops_others
 from orgflow_ir.flow.control_flow.calls import is_called
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.form_fields import is_done_by_a_person
@@ -123,7 +124,9 @@ def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterato
 
 
 def _find_task_obstacle(task: Task, process: Process, model: Model, ctx: PassContext) -> str:
-    if task.loop is not None and is_repeated_at_once(task) and _waits_for_somebody(task, ctx):
+    if _waits_for_somebody(task, ctx) and (
+        is_repeated_at_once(task) or was_repeated_at_once(task, ctx)
+    ):
         return "its instances wait at the same time"
     if task.instantiate:
         return "it begins an instance"
@@ -135,6 +138,14 @@ def _find_task_obstacle(task: Task, process: Process, model: Model, ctx: PassCon
     if any(len(field.path) > 1 for field in binding.fields):
         return "its answers are parts of objects"
     return ""
+
+
+def was_repeated_at_once(task: Task, ctx: PassContext) -> bool:
+    """Whether a task was made of one whose instances the source begins at once."""
+    if ctx.source is None:
+        return False
+    begun = concurrency_of(ctx.source, ctx).begun_at_once
+    return not begun.isdisjoint(source_ids(task))
 
 
 _ROW_EVENTS: Final = {

@@ -120,8 +120,11 @@ def plan_waiting_task(task: Task, plan: ScopePlan) -> bool:
         from orgflow_ir.work.people import about_task
 
         about = about_task(task, own_text(task.doc))
-    page = Page(plan.scope.lanes, about=about)
-    action = OpenPage(task, form, page, take_address(plan, plan.scope.title, task.name))
+    # The page is the same for all instances: what depends on one is in the row of the task.
+    fixed = about._replace(computed=(), inputs={}) if about is not None else None
+    page = Page(plan.scope.lanes, about=fixed)
+    address = take_address(plan, plan.scope.title, task.name)
+    action = OpenPage(task, form, page, address, about)
     node = graph.add(task.id, task.name, action, element=task.id)
     node.notes += notes.note_form(task, form.variables, about, plan.defaults, plan.ctx)
     opened = HelperKey(task.id, "open")
@@ -255,9 +258,9 @@ def settle_openers(plan: ScopePlan) -> None:
         node = graph.nodes[key]
         if not isinstance(node.action, CompleteSegment) or graph.wires.arriving(key):
             continue
-        if key == opened:
+        if key == opened or element not in segments.begun:
             del graph.nodes[key]
-        elif element in segments.begun:
+        else:
             node.action = PassOn()
             port = segments.begun[element]
             for source, target in graph.wires.leaving(port.node):
