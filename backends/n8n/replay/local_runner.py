@@ -37,7 +37,7 @@ from orgflow_ir.model import CallActivity, Event, Model, Node, Task
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult
+from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult, UnplayableProcessError
 from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.work.waiting import UNTIL
 
@@ -75,10 +75,17 @@ class LocalRunner(Runner):
         self._workflow: Workflow | None = None
 
     def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
-        """See `Runner`. Raises `KeyError` if the process has no output."""
+        """See `Runner`. Raises `KeyError` if the process has no output, and
+        `UnplayableProcessError` if it waits in several places."""
         del ctx
         compiled = emitted.compiled[process]
         assert isinstance(compiled, CompiledProcess)
+        for scope in (*compiled.scopes, *compiled.called):
+            if scope.plan.segments is not None:
+                raise UnplayableProcessError(
+                    f"`{scope.workflow['name']}` waits in several places: its parts run on a "
+                    "server with orgflow's support set, and are not played without one"
+                )
         self._compiled = compiled
         self._workflow = compiled.root.workflow
 
