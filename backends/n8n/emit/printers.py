@@ -131,6 +131,11 @@ def _print_return_thrown(
 
 def _print_call(action: actions.Call, node: PlanNode, printer: PlanPrinter) -> Printed:
     execute_workflow = _node_type("execute_workflow")
+    if action.begins:
+        printed: Printed = _load_printer("segment_printer.print_begin_call")(
+            action, node.key, printer.plan
+        )
+        return printed
     instance = ""
     if action.keyed:
         instance = _load_printer("effect_keys.call_instance")(node.element, printer.plan)
@@ -317,6 +322,10 @@ PRINTERS: Final[dict[type, Printer]] = {
     actions.ReadVariables: _print_elsewhere(
         "segment_printer.print_variables", lambda a, n, p: (p.plan,)
     ),
+    actions.BeginsHere: _print_elsewhere(
+        "segment_printer.print_begins_here", lambda a, n, p: (n.key,)
+    ),
+    actions.SendToProcess: _print_elsewhere("segment_printer.print_message", _pick_keyed),
     actions.ChooseSegment: _print_elsewhere("segment_printer.print_choice", _pick_keyed),
     actions.DescribeFailure: _print_elsewhere("failure_report_printer.print_failure", _pick_alone),
 }

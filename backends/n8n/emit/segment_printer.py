@@ -25,6 +25,7 @@ from orgflow.backends.n8n.node_types.wait import due_code
 from orgflow.backends.n8n.plan.actions import (
     AnyRow,
     BeginInstance,
+    Call,
     CalledStart,
     ChooseSegment,
     ChosenRows,
@@ -32,6 +33,7 @@ from orgflow.backends.n8n.plan.actions import (
     CompleteSegment,
     OpenedRow,
     OpenPage,
+    SendToProcess,
     WebhookStart,
 )
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey
@@ -69,6 +71,11 @@ def print_begin(action: BeginInstance, node_key: NodeKey, plan: ScopePlan) -> Pr
     """The start of an instance. A caller repeats a call with the same header `Idempotency-Key`."""
     start = plan.workflow_graph.nodes[action.start]
     instance = "''"
+    if start.role != "trigger":  # another process of the model begins it
+        parameters = calls.start_call(
+            part_id("start"), start.element, "$json.variables", "$json.instance"
+        )
+        return _print_call(parameters)
     if HelperKey(action.start, "data") in plan.workflow_graph.nodes:
         variables = "$json"
     elif isinstance(start.action, WebhookStart):
@@ -79,6 +86,55 @@ def print_begin(action: BeginInstance, node_key: NodeKey, plan: ScopePlan) -> Pr
         instance = f"$({quote_node(start.name)}).first().json.headers?.['idempotency-key']??''"
     parameters = calls.start_call(part_id("start"), start.element, variables, instance)
     return _print_call(parameters)
+
+
+def print_begins_here(node_key: NodeKey) -> Printed:
+    """The test for calls that begin an instance."""
+    return Printed("if", test_parameters(is_true("!!$json.begin", str(node_key))))
+
+
+def print_begin_call(action: Call, node_key: NodeKey, plan: ScopePlan) -> Printed:
+    """A call that begins a process of segments, once for each segment that is repeated."""
+    if plan.segments is None:
+        variables, instance = "$json", "''"
+    else:
+        variables = _sent_code(plan)
+        instance = f"{taken_code(plan)}.token.key+{js_string(' ' + str(node_key))}"
+    values = {
+        "begin": js_string(action.begins),
+        "key": "''",
+        "variables": variables,
+        "instance": instance,
+    }
+    return _print_call(
+        execute_workflow.call_with_parameters(
+            action.workflow,
+            {name: make_expression(code) for name, code in values.items()},
+            waits=False,
+        )
+    )
+
+
+def print_message(action: SendToProcess, node_key: NodeKey, plan: ScopePlan) -> Printed:
+    """A message to another process, sent once for each segment that is repeated."""
+    taken = taken_code(plan)
+    key = f"{taken}.variables.businessKey??{taken}.token.instance"
+    body = (
+        f"({{name:{js_string(action.name)},key:{key},data:{_sent_code(plan)},"
+        f"id:{taken}.token.key+{js_string(' ' + action.flow)} }})"
+    )
+    parameters = execute_workflow.call_with_parameters(
+        part_id("message"), {"body": make_expression(body)}, waits=False
+    )
+    return _print_call(parameters)
+
+
+def _sent_code(plan: ScopePlan) -> str:
+    """JavaScript for the variables that a message hands over, with the business key by which both
+    instances are matched."""
+    taken = taken_code(plan)
+    key = f"{taken}.variables.businessKey??{taken}.token.instance"
+    return f"({{...{taken}.variables,...{_changes_code(plan)},businessKey:{key} }})"
 
 
 def print_continue() -> Printed:
@@ -250,7 +306,8 @@ def _message_code(name: str, plan: ScopePlan) -> str:
     """JavaScript for the key by which a message is matched: its name, and the business key of the
     instance, or the key of its row."""
     escaped = "replace(/[\\\\|]/g,'\\\\$&')"
-    key = f"$json.businessKey??{taken_code(plan)}.token.instance"
+    taken = taken_code(plan)
+    key = f"{taken}.variables.businessKey??{taken}.token.instance"
     return f"{js_string(name)}.{escaped}+'|'+String({key})"
 
 

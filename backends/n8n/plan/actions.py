@@ -178,12 +178,14 @@ class SendMessage(NamedTuple):
 class Call(NamedTuple):
     """Calls a workflow, and waits for its end unless the call is a message; `named` is the work
     that its name stands for, if the model only names it; `keyed` is whether it hands over its
-    instance, for the keys of effects."""
+    instance, for the keys of effects; `begins` is the start event of a process of segments that it
+    begins."""
 
     workflow: str
     named: NamedWork | None = None
     waits: bool = True
     keyed: bool = False
+    begins: str = ""
 
 
 # -- waits -----------------------------------------------------------------------------------------
@@ -332,6 +334,18 @@ class AnswerPage(NamedTuple):
 
 class ContinueProcess(NamedTuple):
     """Starts the segment after an event when the support set calls the workflow."""
+
+
+class BeginsHere(NamedTuple):
+    """Leads calls that begin an instance to its start, and others to the claim of a row."""
+
+
+class SendToProcess(NamedTuple):
+    """Sends a message to another process of the model, which is matched by its name and the
+    business key; `flow` is the message flow."""
+
+    name: str
+    flow: str
 
 
 class TakeRow(NamedTuple):
@@ -639,6 +653,7 @@ Action = (
     | KeepInput | KeepVariables | KeepAnswers | KeepJoined | KeepLatest | CheckCall | AcceptCall
     | RefuseCall | DescribeFailure | CompleteSegment | BeginInstance | OpenPage | ClaimTask
     | AnswerPage | ContinueProcess | TakeRow | PassTaken | ReadVariables | ChooseSegment
+    | BeginsHere | SendToProcess
 )  # fmt: skip
 """The action of a node."""
 
@@ -653,7 +668,7 @@ KEEPS = (KeepInput, KeepVariables, KeepAnswers, KeepLatest)
 
 OF_SEGMENTS = (
     CompleteSegment, BeginInstance, OpenPage, ClaimTask, AnswerPage, ContinueProcess, TakeRow,
-    PassTaken, ReadVariables, ChooseSegment,
+    PassTaken, ReadVariables, ChooseSegment, BeginsHere,
 )  # fmt: skip
 """Actions of the nodes between the segments of a process that waits in several places."""
 
@@ -676,7 +691,7 @@ def count_output_ports(action: Action, *, fails_over: bool) -> int:
     match action:
         case Decide() | DecideAny() | CatchError() | ReadEscalations() | ChooseSegment():
             return action.rules + 1
-        case DecideBranch() | AskAgain() | CheckCall():
+        case DecideBranch() | AskAgain() | CheckCall() | BeginsHere():
             return 2
         case _:
             return 2 if fails_over else 1

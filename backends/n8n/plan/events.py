@@ -23,6 +23,8 @@ def plan_event(event: Event, plan: ScopePlan) -> None:
         return
     if plan.segments is not None and load_function("segment_cuts.plan_waiting_event")(event, plan):
         return
+    if plan.segments is not None and load_function("segment_cuts.plan_sent_message")(event, plan):
+        return
     if event.trigger == "message" and event.id in plan.deliveries:
         load_function("calls.plan_delivery")(event, plan)
         return

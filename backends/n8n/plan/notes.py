@@ -200,6 +200,16 @@ def note_awaited_message(
     ]
 
 
+def note_matched_message(node: Task | Event, name: str, defaults: Defaults) -> list[str]:
+    """Note of a node that sends a message to another process of the model."""
+    defaults.fill((OpenTask, OpenMessage), node.id)
+    return [
+        f"Sends the message “{plain(name)}” with all variables to the instance of the other process "
+        "that has the same business key.",
+        *_list_documentation(node.doc),
+    ]
+
+
 def note_continuation() -> list[str]:
     """Note of the trigger by which the support set continues a process."""
     return [

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from orgflow.backends.n8n.plan.message_links import message_links
 from orgflow.backends.n8n.plan.target_options import PEOPLE, version_of
 from orgflow.backends.n8n.plan.wait_constructs import is_awaited, parallel_waits
 
@@ -52,6 +53,16 @@ def is_legal_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     return True
 
 
+def is_matched(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether a message flow leads to an element that waits for its message, and both processes
+    have an encoding in rows."""
+    link = next((l for l in ctx.analysis(message_links, model) if l.flow == use.element.id), None)
+    if link is None or why_no_rows(link.source, model, ctx) or why_no_rows(link.target, model, ctx):
+        return False
+    ctx.shared(RowVerdicts).used |= {link.source.id, link.target.id}
+    return True
+
+
 def _process_of(use: ConstructUse, model: Model) -> Process | None:
     """The process whose own nodes contain an element; `None` for one in a sub-process."""
     return next((process for process in model.processes if process is use.scope), None)
@@ -65,10 +76,12 @@ def waits_in_rows(process: Process, model: Model, ctx: PassContext) -> bool:
 
 def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:
     """Whether one execution cannot do what a process waits for."""
-    if process.id in ctx.shared(RowVerdicts).used and any(
-        _stops_or_races(node, process, ctx) for node in process.nodes
-    ):
-        return True
+    if process.id in ctx.shared(RowVerdicts).used:
+        links = ctx.analysis(message_links, model)
+        if any(process.id in (link.source.id, link.target.id) for link in links):
+            return True
+        if any(_stops_or_races(node, process, ctx) for node in process.nodes):
+            return True
     tasks = [n for n in process.nodes if isinstance(n, Task) and _waits_for_somebody(n, ctx)]
     return bool(tasks) and not parallel_waits(model, ctx).keys().isdisjoint(n.id for n in tasks)
 

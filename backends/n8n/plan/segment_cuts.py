@@ -16,6 +16,8 @@ from orgflow.backends.n8n.plan.actions import (
     AnswerPage,
     AnyRow,
     BeginInstance,
+    BeginsHere,
+    Call,
     ChooseSegment,
     ChosenRows,
     ClaimTask,
@@ -28,6 +30,7 @@ from orgflow.backends.n8n.plan.actions import (
     PassTaken,
     PrepareWork,
     ReadVariables,
+    SendToProcess,
     Stop,
     TakeRow,
 )
@@ -36,6 +39,7 @@ from orgflow.backends.n8n.plan.decisions import add_stop, may_be_unset
 from orgflow.backends.n8n.plan.events import event_label
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, Port
 from orgflow.backends.n8n.plan.lazy_modules import load_function
+from orgflow.backends.n8n.plan.message_links import MessageLink, message_links, waits_for_it
 from orgflow.backends.n8n.plan.messages import message_name
 from orgflow.backends.n8n.plan.prepared_work import add_preparation
 from orgflow.backends.n8n.plan.row_waits import waits_in_rows
@@ -60,6 +64,7 @@ class SegmentCuts:
         begun: the outputs of the switch by the event by which each segment begins.
         labels: the names of these outputs.
         absorbed: flows that become rows and have no connection.
+        called: start events that another process of the model begins.
         entered: connections from the switch to elements that begin as branches of their own.
     """
 
@@ -67,6 +72,7 @@ class SegmentCuts:
     begun: dict[str, Port] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     absorbed: set[str] = field(default_factory=set)
+    called: list[str] = field(default_factory=list)
     entered: list[tuple[Port, Flow]] = field(default_factory=list)
 
 
@@ -182,6 +188,36 @@ def plan_waiting_event(event: Event, plan: ScopePlan) -> bool:
     return True
 
 
+def plan_sent_message(node: Task | Event, plan: ScopePlan) -> bool:
+    """Whether an element that sends a message sends it to another process of the model."""
+    links = plan.ctx.analysis(message_links, plan.scope.model)
+    link = next((link for link in links if link.sender.id == node.id), None)
+    sends = isinstance(node, Event) or (node.task_type == "send" and node.binding is None)
+    if link is None or not sends or (isinstance(node, Event) and node.trigger != "message"):
+        return False
+    if plan.decided_by.get(node.id):
+        return False
+    label = event_label(node) if isinstance(node, Event) else node.name
+    action = send_by(link, plan)
+    added = plan.workflow_graph.add(node.id, label, action, element=node.id)
+    added.notes += notes.note_matched_message(node, link.name, plan.defaults)
+    return True
+
+
+def send_by(link: MessageLink, plan: ScopePlan) -> SendToProcess | Call:
+    """The action that sends a message."""
+    if not link.begins:
+        return SendToProcess(link.name, link.flow)
+    called = plan.scope.of(link.target)
+    return Call(called.workflow_id, waits=False, begins=link.receiver.id)
+
+
+def is_begun(event: Event, plan: ScopePlan) -> bool:
+    """Whether a message of another process of the model begins a process at an event."""
+    links = plan.ctx.analysis(message_links, plan.scope.model)
+    return any(link.receiver.id == event.id for link in links)
+
+
 def _is_raced(node: Node, plan: ScopePlan) -> bool:
     """Whether an event-based gateway awaits an element."""
     for flow in plan.graph.flows_in(node.id):
@@ -243,6 +279,12 @@ def _add_hub(plan: ScopePlan) -> None:
         key = hub_key(plan, role)
         graph.add(key, name, action, element=body, role=role, notes=lines)  # type: ignore[arg-type]
     keys = [hub_key(plan, role) for role, *_ in nodes]
+    if plan.segments is not None and plan.segments.called:
+        key = hub_key(plan, "begins")
+        graph.add(key, "Begins here?", BeginsHere(), element=body, role="begins")
+        graph.connect(Port(keys[0]), Port(key))
+        graph.connect(Port(key, 1), Port(keys[1]))
+        keys = keys[1:]
     for source, target in zip(keys, keys[1:], strict=False):
         graph.connect(Port(source), Port(target))
 
@@ -252,6 +294,9 @@ def settle_openers(plan: ScopePlan) -> None:
     open it begins its segment instead."""
     segments, graph = plan.segments, plan.workflow_graph
     assert segments is not None
+    for key in [k for k, n in graph.nodes.items() if n.role == "await"]:
+        if not graph.wires.arriving(key):
+            del graph.nodes[key]
     for element in [node for node in graph.nodes if node in segments.waits]:
         opened = HelperKey(element, "open")
         key: NodeKey = opened if opened in graph.nodes else element
@@ -276,6 +321,10 @@ class _Cutter:
         assert plan.segments is not None
         self.plan, self.graph, self.segments = plan, plan.workflow_graph, plan.segments
         self.taken = Port(hub_key(plan, "taken"))
+        links = plan.ctx.analysis(message_links, plan.scope.model)
+        self.received = [link for link in links if link.target.id == plan.process.id]
+        self.sent_from: dict[str, Port] = {}
+        self.sent = [link for link in links if link.source.id == plan.process.id]
 
     def begin_at(self, event: str, label: str) -> Port:
         """The output of the switch for an event."""
@@ -287,7 +336,10 @@ class _Cutter:
 
     def begin_instances(self) -> None:
         """Behind each start the row of the instance."""
-        for trigger in list(self.plan.with_role("trigger")):
+        called = [self.graph.nodes[event] for event in self.segments.called]
+        for trigger in called:
+            self.graph.connect(Port(hub_key(self.plan, "begins")), Port(trigger.key))
+        for trigger in [*self.plan.with_role("trigger"), *called]:
             key = HelperKey(trigger.key, "begin")
             action = BeginInstance(trigger.key)
             name = f"Begin {trigger.name}" if trigger.name != "Start" else "Begin"
@@ -303,7 +355,7 @@ class _Cutter:
     def cut_at(self, node: Node) -> None:
         """The ends and beginnings of segments at an element."""
         planned = self.graph.nodes.get(node.id)
-        if planned is None or planned.role == "trigger":
+        if planned is None or planned.role == "trigger" or node.id in self.segments.called:
             return
         if isinstance(node, Gateway):
             self._cut_gateway(node)
@@ -311,6 +363,10 @@ class _Cutter:
         port: Port | None = None
         if node.id in self.segments.waits:
             port = self._cut_wait(node)
+        self._await_messages(node)
+        port = self._send_messages(node, port)
+        if port is not None:
+            self.sent_from[node.id] = port
         if isinstance(node, Event) and node.position == "end":
             self._cut_end(node)
         elif not self.plan.graph.flows_out(node.id) and node.id in self.plan.graph.reachable:
@@ -342,6 +398,68 @@ class _Cutter:
         for flow in self.plan.graph.flows_out(node.id):
             self.plan.exits[flow.id] = after
         return after
+
+    def _await_messages(self, node: Node) -> None:
+        """In front of an activity the messages that it needs before it begins."""
+        links = [link for link in self.received if link.receiver.id == node.id]
+        if not links or waits_for_it(node):
+            return
+        flows = self.plan.flows_into(node.id)
+        first = next((self.plan.entry.get((node.id, f.id)) for f in flows), None) or Port(node.id)
+        for number, link in reversed(list(enumerate(links))):
+            key = HelperKey(node.id, "await", number)
+            row = OpenedRow("receiver", link.flow, message=link.name)
+            name = f"Wait for {link.name}"
+            self.graph.add(key, name, CompleteSegment((row,)), element=node.id, role="await")
+            self.graph.connect(self.begin_at(link.flow, name), first)
+            first = Port(key)
+        if self._requests(node):
+            keys = self._add_messages(node, [l for l in self.sent if l.sender.id == node.id])
+            self.graph.connect(Port(keys[-1]), first)
+            first = Port(keys[0])
+        self.plan.enter_by(node.id, first.node)
+
+    def _requests(self, node: Node) -> bool:
+        """Whether an activity sends a message and waits for the answer before it is done: a service
+        or business rule task (BPMN 2.0.2, 13.3.3), or one that begins the process that answers."""
+        sent = [link for link in self.sent if link.sender.id == node.id]
+        received = [link for link in self.received if link.receiver.id == node.id]
+        if not sent or not received or not isinstance(node, Task) or waits_for_it(node):
+            return False
+        if node.task_type in ("service", "business-rule"):
+            return True
+        return any(link.begins and link.target is answer.source for link in sent for answer in received)
+
+    def _add_messages(self, node: Node, links: list[MessageLink]) -> list[NodeKey]:
+        """Nodes that send messages, one behind the other."""
+        keys: list[NodeKey] = []
+        for number, link in enumerate(links):
+            key = HelperKey(node.id, "message", number)
+            action, name = send_by(link, self.plan), f"Send {link.name}"
+            self.graph.add(key, name, action, element=node.id, role="message")
+            keys.append(key)
+        for source, target in zip(keys, keys[1:], strict=False):
+            self.graph.connect(Port(source), Port(target))
+        return keys
+
+    def _send_messages(self, node: Node, port: Port | None) -> Port | None:
+        """Behind an element, or in front of an end, the messages that it sends."""
+        links = [link for link in self.sent if link.sender.id == node.id]
+        planned = self.graph.nodes[node.id]
+        if links and isinstance(planned.action, SendToProcess | Call):
+            links = links[1:]
+        if not links or self._requests(node):
+            return port
+        ends = isinstance(node, Event) and node.position == "end" and node.trigger == "none"
+        keys = self._add_messages(node, links)
+        if ends:
+            self.plan.enter_by(node.id, keys[0])
+            self.graph.connect(Port(keys[-1]), Port(node.id))
+            return port
+        self.graph.connect(port or Port(self.plan.outlet(node.id)), Port(keys[0]))
+        for flow in self.plan.graph.flows_out(node.id):
+            self.plan.exits[flow.id] = Port(keys[-1])
+        return Port(keys[-1])
 
     def _repeat_timer(self, node: Node) -> Port | None:
         """Behind a timer that does not interrupt and repeats a node that opens it again."""
@@ -493,6 +611,10 @@ class _Cutter:
                 yield from self._rows_behind(out)
             return
         prepared = HelperKey(node.id, "inputs") in self.graph.nodes
+        awaited = [link for link in self.received if link.receiver.id == node.id]
+        if awaited and not waits_for_it(node) and not self._requests(node):
+            yield OpenedRow("receiver", awaited[0].flow, message=awaited[0].name)
+            return
         if isinstance(node, Gateway) and _is_row_join(node, self.plan):
             needed = len(self.plan.graph.flows_in(node.id))
             yield OpenedRow("branch", node.id, branch=flow.id, needed=needed)
@@ -526,7 +648,8 @@ class _Cutter:
         elif isinstance(planned.action, PassOn):
             planned.action = CompleteSegment(ends=True)
         else:
-            self._end_path(event.id, Port(event.id), f"{planned.name} ends")
+            port = self.sent_from.get(event.id) or Port(event.id)
+            self._end_path(event.id, port, f"{planned.name} ends")
 
     def _end_path(self, element: str, port: Port, name: str) -> None:
         key = HelperKey(element, "end")

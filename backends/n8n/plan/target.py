@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins
-from orgflow.backends.n8n.plan.row_waits import is_legal_in_rows
+from orgflow.backends.n8n.plan.row_waits import is_legal_in_rows, is_matched
 from orgflow.backends.n8n.plan.target_options import (
     why_no_inbox,
     why_no_limit,
@@ -272,8 +272,9 @@ def why_no_trigger(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 
 def is_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a message flow begins another process of the model."""
-    return any(d.flow == use.element.id for d in ctx.analysis(find_deliveries, model).values())
+    """Whether a message flow begins another process of the model, or is matched with an element of
+    it that waits."""
+    return is_matched(use, model, ctx) or any(d.flow == use.element.id for d in ctx.analysis(find_deliveries, model).values())
 
 
 def why_not_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> str:
@@ -708,7 +709,8 @@ N8N_TARGET = TargetSpec(
         "flow.message": LegalIf(
             is_delivered,
             "a send task or a message event without an implementation sends it to the only start "
-            "event of another process, whose only senders are in the model",
+            "event of another process, whose only senders are in the model, or a step sends it to an "
+            "element that waits for it, in processes that have an encoding in rows",
             why_not_delivered,
             "use -o DIR/ to compile each process separately, or --process NAME for one of them",
             yet=True,

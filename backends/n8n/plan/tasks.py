@@ -19,6 +19,10 @@ def _waits_as_row(task: Task, plan: ScopePlan) -> bool:
     return plan.segments is not None and (task.id in plan.forms or task.id in plan.received)
 
 
+def _is_cut(task: Task, plan: ScopePlan) -> bool:
+    return plan.segments is not None
+
+
 def _begins_process(task: Task, plan: ScopePlan) -> bool:
     return task.task_type == "send" and task.id in plan.deliveries
 
@@ -46,6 +50,7 @@ def _is_received(task: Task, plan: ScopePlan) -> bool:
 
 _KINDS: Final[tuple[tuple[Callable[[Task, ScopePlan], bool], str], ...]] = (
     (_waits_as_row, "segment_cuts.plan_waiting_task"),
+    (_is_cut, "segment_cuts.plan_sent_message"),
     (_asks_person, "people.plan_form"),
     (_begins_process, "calls.plan_delivery"),
     (_may_send, "messages.plan_message"),

@@ -44,11 +44,12 @@ def build_message(refers: References, name: str, note: str, days: int) -> Workfl
     builder = WorkflowBuilder("message", refers)
     builder.add_note(note)
     builder.add_address("Message", (0, 0), MESSAGE_PATH)
+    builder.add_call_trigger((0, 1))
     builder.add_test(
         "Has a name?",
         (1, 0),
         "typeof $json.body==='object'&&!!$json.body&&!!$json.body.name",
-        after=["Message"],
+        after=["Message", "Called"],
     )
     builder.add_node(
         "Refuse",
