@@ -24,7 +24,7 @@ from orgflow.backends.n8n.plan.actions import (
 )
 from orgflow.backends.n8n.plan.graph import NodeKey, Port
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
-from orgflow.backends.n8n.plan.segment_cuts import hub_key
+from orgflow.backends.n8n.plan.segment_cuts import END, hub_key
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.waiting.row_model import (
     Answer,
@@ -91,9 +91,10 @@ class SegmentPlay:
         switch = self.graph.nodes[hub_key(self.plan, "segment")]
         assert isinstance(switch.action, ChooseSegment)
         events = [event for event, _ in switch.action.events]
-        if token.event not in events:
-            raise PlayError(f"no segment begins at {token.event}")
-        port = Port(switch.key, events.index(token.event))
+        event = f"{END}{token.element}" if token.event == "end" else token.event
+        if event not in events:
+            raise PlayError(f"no segment begins at {event}")
+        port = Port(switch.key, events.index(event))
         for _ in range(1000):
             node = self.graph.nodes[self._follow(port)]
             action = node.action
@@ -101,7 +102,8 @@ class SegmentPlay:
                 rows = [self._row(r, token) for r in self._list_rows(action.rows)]
                 return (
                     yield from complete_steps(
-                        world, token, rows, {}, end=action.ends, leave=action.leaves
+                        world, token, rows, {}, end=action.ends, leave=action.leaves,
+                        levels=action.levels,
                     )
                 )
             port = self._leave(node.key, action)
@@ -145,7 +147,7 @@ class SegmentPlay:
 
     def _row(self, row: OpenedRow, token: Token) -> Row:
         cells: Row = {"kind": row.kind, "element": row.element}
-        for name in ("ref", "host", "attached_to", "branch"):
+        for name in ("ref", "host", "attached_to", "inside", "branch"):
             if getattr(row, name):
                 cells[name] = getattr(row, name)
         if row.hosts_events:

@@ -16,6 +16,7 @@ from orgflow.backends.n8n.plan.graph import PlanNode
 from orgflow.backends.n8n.plan.lazy_modules import load_function
 from orgflow.backends.n8n.plan.parallel import report_parallel
 from orgflow.backends.n8n.plan.passes import PlannedProcess, plan_added_process, plan_process
+from orgflow.backends.n8n.plan.row_waits import RowVerdicts, flatten_scopes
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.scopes import scopes_of
 from orgflow.backends.n8n.plan.target_options import version_of
@@ -36,6 +37,8 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     where = "the notes of the workflow"
     legal, model = model, keep(model, where, ctx, listeners=True, messages=True)
     share_concurrency(model, legal, ctx)
+    if ctx.shared(RowVerdicts).used and any(p.has_kind("sub-process") for p in model.processes):
+        model = flatten_scopes(model, ctx)
     planned = []
     for process in executable_processes(model):
         plans = plan_process(model, process, ctx)._replace(digest=digest)

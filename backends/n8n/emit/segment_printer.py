@@ -39,6 +39,7 @@ from orgflow.backends.n8n.plan.actions import (
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey
 from orgflow.backends.n8n.plan.names import plain
 from orgflow.backends.n8n.plan.references import quote_node
+from orgflow.backends.n8n.plan.segment_cuts import END
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.waiting import calls
 from orgflow.backends.n8n.waiting.support_set import part_id
@@ -159,12 +160,18 @@ def print_variables(plan: ScopePlan) -> Printed:
 
 def print_choice(action: ChooseSegment, node_key: NodeKey, plan: ScopePlan) -> Printed:
     """The switch at which all segments begin."""
-    event = f"{taken_code(plan)}.token.event"
     rules = [
-        (is_true(f"{event}==={js_string(of)}", f"{node_key}/{of}"), label)
-        for of, label in action.events
+        (is_true(_event_test(of, plan), f"{node_key}/{of}"), label) for of, label in action.events
     ]
     return Printed("switch", by_rules(rules, fallback="something else", every=False))
+
+
+def _event_test(event: str, plan: ScopePlan) -> str:
+    """JavaScript for whether a row was claimed by an event."""
+    token = f"{taken_code(plan)}.token"
+    if not event.startswith(END):
+        return f"{token}.event==={js_string(event)}"
+    return f"{token}.event==='end'&&{token}.element==={js_string(event.removeprefix(END))}"
 
 
 # -- pages of tasks --------------------------------------------------------------------------------
@@ -209,6 +216,7 @@ def print_complete(action: CompleteSegment, plan: ScopePlan) -> Printed:
         variables=_changes_code(plan),
         end=action.ends,
         leave=action.leaves,
+        levels=action.levels,
     )
     switches = {"alwaysOutputData": True} if action.stops else {}
     return _print_call(parameters)._replace(switches=switches)
@@ -239,7 +247,7 @@ def _row_code(row: AnyRow, plan: ScopePlan) -> str:
     fields = {"kind": js_string(row.kind), "element": js_string(row.element)}
     fields |= {
         name: js_string(text)
-        for name in ("ref", "host", "attached_to", "branch")
+        for name in ("ref", "host", "attached_to", "inside", "branch")
         if (text := getattr(row, name))
     }
     if row.hosts_events:

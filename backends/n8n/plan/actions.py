@@ -247,6 +247,7 @@ class OpenedRow(NamedTuple):
         ref: the name of the row among those that are written together, if others refer to it.
         host: the `ref` of the row that this event interrupts.
         attached_to: the `ref` of the row that this event does not interrupt.
+        inside: the `ref` of the scope that it is in, of those that are written together.
         hosts_events: whether events are attached to it.
         task: the task of the model that a person does.
         address: the path of the page of the task.
@@ -259,11 +260,12 @@ class OpenedRow(NamedTuple):
         needed: the number of branches that the join waits for.
     """
 
-    kind: Literal["task", "timer", "receiver", "gateway", "branch"]
+    kind: Literal["task", "timer", "receiver", "gateway", "branch", "scope"]
     element: str
     ref: str = ""
     host: str = ""
     attached_to: str = ""
+    inside: str = ""
     hosts_events: bool = False
     task: Task | None = None
     address: str = ""
@@ -295,13 +297,15 @@ class CompleteSegment(NamedTuple):
     Attributes:
         rows: what is open next.
         ends: whether the path ends here.
-        leaves: the event that ends the process at once, if any.
+        leaves: the event that ends a scope at once, if any.
+        levels: the number of scopes that this event leaves.
         stops: whether a node behind it stops the run with an error.
     """
 
     rows: tuple[AnyRow, ...] = ()
     ends: bool = False
     leaves: str = ""
+    levels: int = 1
     stops: bool = False
 
 

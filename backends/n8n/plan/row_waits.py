@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from orgflow.backends.n8n.plan.message_links import message_links
+from orgflow.backends.n8n.plan.row_scopes import FlatProcess, flatten_process, starts_in
 from orgflow.backends.n8n.plan.target_options import PEOPLE, version_of
 from orgflow.backends.n8n.plan.wait_constructs import is_awaited, parallel_waits
 
@@ -23,6 +24,7 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.form_fields import is_done_by_a_person
@@ -35,6 +37,7 @@ class RowVerdicts:
     """Which processes have an encoding in rows, and which were found legal because of it.
 
     Attributes:
+        flat: processes with the elements of all their scopes in one graph, by id.
         reasons: why a process has none, by the identity of the process, which is kept with it.
         used: ids of processes of which an element is legal only in rows.
     """
@@ -42,6 +45,7 @@ class RowVerdicts:
     def __init__(self) -> None:
         self.reasons: dict[int, tuple[Process, str]] = {}
         self.used: set[str] = set()
+        self.flat: dict[str, FlatProcess] = {}
 
 
 def is_legal_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -64,14 +68,56 @@ def is_matched(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 
 def _process_of(use: ConstructUse, model: Model) -> Process | None:
-    """The process whose own nodes contain an element; `None` for one in a sub-process."""
-    return next((process for process in model.processes if process is use.scope), None)
+    """The process that contains an element, in a sub-process or not."""
+    for process in model.processes:
+        if any(scope is use.scope for scope in process.scopes()):
+            return process
+    return None
 
 
 def waits_in_rows(process: Process, model: Model, ctx: PassContext) -> bool:
     """Whether a legal process is emitted as segments: it needs rows, and has an encoding in
     them."""
+    if process.id in ctx.shared(RowVerdicts).flat:
+        return True
     return needs_rows(process, model, ctx) and not why_no_rows(process, model, ctx)
+
+
+def flatten_scopes(model: Model, ctx: PassContext) -> Model:
+    """The legal model, with all scopes of processes that wait in rows in one graph each."""
+    verdicts = ctx.shared(RowVerdicts)
+    processes = []
+    for process in model.processes:
+        if process.has_kind("sub-process") and waits_in_rows(process, model, ctx):
+            verdicts.flat[process.id] = flatten_process(process, model)
+            process = verdicts.flat[process.id].process
+        processes.append(process)
+    return model.replace(processes=tuple(processes))
+
+
+def is_scope_of_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether a sub-process that no lowering dissolves is a scope of rows of its process."""
+    from orgflow_ir.lowering.sub_processes import why_no_path, why_not_inline
+
+    sub = use.element
+    assert isinstance(sub, SubProcess)
+    why_not = why_no_path if sub.flavour == "event" else why_not_inline
+    return bool(why_not(use, model, ctx)) and is_legal_in_rows(use, model, ctx)
+
+
+def is_caught_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether the error of an end event in a sub-process leads to an event on its border."""
+    event, scope = use.element, use.scope
+    assert isinstance(event, Event)
+    process = _process_of(use, model)
+    if process is None or scope is None or why_no_rows(process, model, ctx):
+        return False
+    host = ctx.analysis(ControlFlow, scope).nodes.get(event.attached_to or "")
+    if not isinstance(host, SubProcess):
+        return False
+    return event.id in flatten_process(process, model).catchers.values() and is_legal_in_rows(
+        use, model, ctx
+    )
 
 
 def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:
@@ -80,13 +126,16 @@ def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:
         links = ctx.analysis(message_links, model)
         if any(process.id in (link.source.id, link.target.id) for link in links):
             return True
-        if any(_stops_or_races(node, process, ctx) for node in process.nodes):
-            return True
+        for scope in process.scopes():
+            if isinstance(scope, SubProcess) or any(
+                _stops_or_races(node, scope, ctx) for node in scope.nodes
+            ):
+                return True
     tasks = [n for n in process.nodes if isinstance(n, Task) and _waits_for_somebody(n, ctx)]
     return bool(tasks) and not parallel_waits(model, ctx).keys().isdisjoint(n.id for n in tasks)
 
 
-def _stops_or_races(node: Node, process: Process, ctx: PassContext) -> bool:
+def _stops_or_races(node: Node, process: Scope, ctx: PassContext) -> bool:
     if isinstance(node, Gateway):
         return node.gateway_kind == "event"
     if stops_others(node):
@@ -94,8 +143,8 @@ def _stops_or_races(node: Node, process: Process, ctx: PassContext) -> bool:
     return comes_from_outside(node)
 
 
-def beside_in_scope(node: Node, process: Process, ctx: PassContext) -> frozenset[str]:
-    """The nodes of a process that may be active while a node is."""
+def beside_in_scope(node: Node, process: Scope, ctx: PassContext) -> frozenset[str]:
+    """The nodes of a scope that may be active while a node of it is."""
     from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
 
     graph = ctx.analysis(ControlFlow, process)
@@ -124,19 +173,19 @@ def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterato
         yield "a call of a process waits in one execution"
     waiting = WaitingElements(model)
     people = ctx.options.get(PEOPLE, "form")
-    for node in process.nodes:
+    for scope, node in ((scope, node) for scope in process.scopes() for node in scope.nodes):
         if isinstance(node, Task) and people not in ("form", "placeholder") and (
             is_done_by_a_person(node)
         ):
             yield f"people are asked by {people}"
         for kind, find in _OBSTACLES:
-            if isinstance(node, kind) and (reason := find(node, process, model, ctx)):
+            if isinstance(node, kind) and (reason := find(node, scope, model, ctx)):
                 yield f"{ctx.name(node)}: {reason}"
         if isinstance(node, CallActivity) and waiting.waits(node):
             yield f"{ctx.name(node)}: the called process waits"
 
 
-def _find_task_obstacle(task: Task, process: Process, model: Model, ctx: PassContext) -> str:
+def _find_task_obstacle(task: Task, process: Scope, model: Model, ctx: PassContext) -> str:
     if _waits_for_somebody(task, ctx) and (
         is_repeated_at_once(task) or was_repeated_at_once(task, ctx)
     ):
@@ -162,7 +211,7 @@ def was_repeated_at_once(task: Task, ctx: PassContext) -> bool:
 
 
 _ROW_EVENTS: Final = {
-    "start": ("none", "message", "timer", "signal"),
+    "start": ("none", "message", "timer", "signal", "error"),
     "catch": AWAITED,
     "boundary": (*AWAITED, "error"),
     "throw": ("none", "message", "signal"),
@@ -171,11 +220,9 @@ _ROW_EVENTS: Final = {
 """The triggers of events with an encoding, by the position of the event."""
 
 
-def _find_event_obstacle(event: Event, process: Process, model: Model, ctx: PassContext) -> str:
+def _find_event_obstacle(event: Event, process: Scope, model: Model, ctx: PassContext) -> str:
     if event.trigger not in _ROW_EVENTS[event.position]:
         return f"rows do not wait for its trigger, {event.trigger}"
-    if event.trigger == "error" and event.position == "end":
-        return "it ends more than its scope" if beside_in_scope(event, process, ctx) else ""
     if event.position not in ("catch", "boundary") or event.trigger == "error":
         return ""
     if event.binding is not None:
@@ -183,7 +230,8 @@ def _find_event_obstacle(event: Event, process: Process, model: Model, ctx: Pass
     if event.position == "catch":
         return ""
     host = ctx.analysis(ControlFlow, process).nodes.get(event.attached_to or "")
-    if not isinstance(host, Task) or not _waits_for_somebody(host, ctx):
+    waits = isinstance(host, Task) and _waits_for_somebody(host, ctx)
+    if not waits and not isinstance(host, SubProcess):
         return "its step does not wait"
     return "" if is_fixed_time(event) else "its time is computed"
 
@@ -199,7 +247,7 @@ def is_fixed_time(event: Event) -> bool:
 
 
 def _find_gateway_obstacle(
-    gateway: Gateway, process: Process, model: Model, ctx: PassContext
+    gateway: Gateway, process: Scope, model: Model, ctx: PassContext
 ) -> str:
     graph = ctx.analysis(ControlFlow, process)
     if gateway.gateway_kind == "event":
@@ -229,14 +277,27 @@ def _find_gateway_obstacle(
 
 
 def _find_scope_obstacle(
-    scope: SubProcess, process: Process, model: Model, ctx: PassContext
+    scope: SubProcess, process: Scope, model: Model, ctx: PassContext
 ) -> str:
-    if scope.flavour != "plain":
-        return "it is a scope of its own"
-    attached = (n for n in process.nodes if isinstance(n, Event) and n.attached_to == scope.id)
-    if any(comes_from_outside(event) for event in attached):
-        return "an event interrupts it"
-    return ""
+    del model, ctx
+    if scope.flavour not in ("plain", "event"):
+        return f"rows have no scope like it, {scope.flavour}"
+    if scope.loop is not None:
+        return "it is repeated"
+    if scope.for_compensation:
+        return "it compensates"
+    starts = list(starts_in(scope))
+    if scope.flavour == "plain":
+        return "" if len(starts) <= 1 else "it has several starts"
+    if len(starts) != 1 or starts[0].trigger not in (*AWAITED, "error"):
+        return "rows do not wait for its trigger"
+    if starts[0].binding is not None:
+        return "its mappings are computed in the execution that waits"
+    if not is_fixed_time(starts[0]):
+        return "its time is computed"
+    if any(isinstance(n, SubProcess) and n.flavour == "event" for n in scope.nodes):
+        return "it contains an event sub-process"
+    return "" if len(list(starts_in(process))) == 1 else "its scope has several starts"
 
 
 _Find = Callable[..., str]

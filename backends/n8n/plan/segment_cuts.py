@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
+from typing import Final
 
 from orgflow.backends.n8n.plan import notes
 from orgflow.backends.n8n.plan.actions import (
@@ -42,7 +43,8 @@ from orgflow.backends.n8n.plan.lazy_modules import load_function
 from orgflow.backends.n8n.plan.message_links import MessageLink, message_links, waits_for_it
 from orgflow.backends.n8n.plan.messages import message_name
 from orgflow.backends.n8n.plan.prepared_work import add_preparation
-from orgflow.backends.n8n.plan.row_waits import waits_in_rows
+from orgflow.backends.n8n.plan.row_scopes import FlatProcess, RowScope
+from orgflow.backends.n8n.plan.row_waits import RowVerdicts, waits_in_rows
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.task_form import Page
 
@@ -60,6 +62,7 @@ class SegmentCuts:
     """The segments of a process.
 
     Attributes:
+        flat: the scopes of the process.
         waits: elements that wait as rows: tasks, events, event-based gateways.
         begun: the outputs of the switch by the event by which each segment begins.
         labels: the names of these outputs.
@@ -68,6 +71,7 @@ class SegmentCuts:
         entered: connections from the switch to elements that begin as branches of their own.
     """
 
+    flat: FlatProcess
     waits: set[str] = field(default_factory=set)
     begun: dict[str, Port] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
@@ -79,7 +83,8 @@ class SegmentCuts:
 def find_segments(plan: ScopePlan) -> None:
     """Decide whether a process is cut into segments."""
     if waits_in_rows(plan.process, plan.scope.model, plan.ctx):
-        plan.segments = SegmentCuts()
+        flat = plan.ctx.shared(RowVerdicts).flat.get(plan.process.id)
+        plan.segments = SegmentCuts(flat=flat or FlatProcess(plan.process, {}, {}, {}))
 
 
 def hub_key(plan: ScopePlan, role: str) -> HelperKey:
@@ -314,6 +319,21 @@ def settle_openers(plan: ScopePlan) -> None:
             graph.connect(port, Port(key))
 
 
+END: Final = "end of "
+"""Beginning of the event by which a scope is left whose paths have ended, before its id."""
+
+
+def put_inside(row: AnyRow, scope: str) -> AnyRow:
+    """A row as one inside of a scope that is opened with it, unless it is inside of another one."""
+    if isinstance(row, ChosenRows):
+        rows, otherwise = (
+            tuple(put_inside(inner, scope) for inner in some)
+            for some in (row.rows, row.otherwise)
+        )
+        return row._replace(rows=rows, otherwise=otherwise)
+    return row if row.inside else row._replace(inside=scope)
+
+
 class _Cutter:
     """Ends segments at the elements of one plan, and begins them."""
 
@@ -323,6 +343,8 @@ class _Cutter:
         self.taken = Port(hub_key(plan, "taken"))
         links = plan.ctx.analysis(message_links, plan.scope.model)
         self.received = [link for link in links if link.target.id == plan.process.id]
+        self.flat = plan.segments.flat
+        self.outs = {scope.out: scope for scope in self.flat.scopes.values()}
         self.sent_from: dict[str, Port] = {}
         self.sent = [link for link in links if link.source.id == plan.process.id]
 
@@ -360,7 +382,19 @@ class _Cutter:
         if isinstance(node, Gateway):
             self._cut_gateway(node)
             return
+        if node.id in self.flat.scopes:
+            planned.action = CompleteSegment(tuple(self._scope_rows(self.flat.scopes[node.id])))
+            self.segments.absorbed |= {f.id for f in self.plan.graph.flows_out(node.id)}
+            return
+        if self._leaves_scope(node):
+            return
         port: Port | None = None
+        if node.id in self.outs:
+            scope = self.outs[node.id]
+            name = self.graph.nodes[scope.id].name
+            planned.name = self.graph.names.take(f"{name} ended")
+            port = Port(node.id)
+            self.graph.connect(self.begin_at(f"{END}{scope.id}", planned.name), port)
         if node.id in self.segments.waits:
             port = self._cut_wait(node)
         self._await_messages(node)
@@ -369,10 +403,46 @@ class _Cutter:
             self.sent_from[node.id] = port
         if isinstance(node, Event) and node.position == "end":
             self._cut_end(node)
-        elif not self.plan.graph.flows_out(node.id) and node.id in self.plan.graph.reachable:
+        elif self._has_no_flow(node) and node.id in self.plan.graph.reachable:
             self._end_path(node.id, port or Port(self.plan.outlet(node.id)), f"{planned.name} ends")
         else:
             self._split(node.id, port)
+
+    def _has_no_flow(self, node: Node) -> bool:
+        """Whether an element ends its path in its scope."""
+        return all(f.target in self.outs for f in self.plan.graph.flows_out(node.id))
+
+    # -- scopes --------------------------------------------------------------------------------
+
+    def _leaves_scope(self, node: Node) -> bool:
+        """Whether an element only ends a path in a scope. Behind others a node does."""
+        flows = [f for f in self.plan.graph.flows_out(node.id) if f.target in self.outs]
+        if not flows:
+            return False
+        self.segments.absorbed |= {flow.id for flow in flows}
+        planned = self.graph.nodes[node.id]
+        if isinstance(node, Event) and node.position == "throw" and node.trigger == "none":
+            if node.id not in self.outs and isinstance(planned.action, PassOn):
+                planned.action = CompleteSegment(ends=True)
+                return True
+        return False
+
+    def _scope_rows(self, scope: RowScope) -> Iterator[AnyRow]:
+        """The rows that are open once a scope is: its own, those of the events on its border, and
+        the first ones in it."""
+        events = list(self._events_at(self.plan.graph.nodes[scope.id]))
+        yield OpenedRow("scope", scope.id, ref=scope.id, hosts_events=bool(events))
+        for event, interrupts in events:
+            yield self._event_row(event, scope.id, interrupts=interrupts)
+        first: list[AnyRow] = []
+        for flow in self.plan.graph.flows_out(scope.id):
+            first += self._rows_behind(flow) or [self._branch_row(flow)]
+        yield from (put_inside(row, scope.id) for row in first)
+
+    def _ends_scope(self, event: Event, scope: str) -> CompleteSegment:
+        """The end of a scope by an event in it; of the process with an empty `scope`."""
+        levels = self.flat.levels_to(event.id, self.flat.scopes[scope].parent if scope else "")
+        return CompleteSegment(leaves=event.id, levels=levels)
 
     # -- waits ---------------------------------------------------------------------------------
 
@@ -556,7 +626,8 @@ class _Cutter:
 
     def _flows_out(self, element: str) -> tuple[Flow, ...]:
         implicit = (flow for flow in self.plan.implicit_flows if flow.source == element)
-        return (*implicit, *self.plan.graph.flows_out(element))
+        flows = self.plan.graph.flows_out(element)
+        return (*implicit, *(flow for flow in flows if flow.target not in self.outs))
 
     def _split(self, element: str, port: Port | None) -> None:
         """Behind an element with several flows a node that begins its branches."""
@@ -603,9 +674,17 @@ class _Cutter:
             stops.append(Port(gateway.id, first + 1))
         add_stop(decision, plan, stops)
 
-    def _rows_behind(self, flow: Flow) -> Iterator[AnyRow]:
-        """The rows that are open once a token is on a flow."""
+    def _rows_behind(self, flow: Flow) -> list[AnyRow]:
+        """The rows that are open once a token is on a flow; none where its path ends."""
+        return list(self._find_rows(flow))
+
+    def _find_rows(self, flow: Flow) -> Iterator[AnyRow]:
         node = self.plan.graph.nodes[flow.target]
+        if node.id in self.flat.scopes:
+            yield from self._scope_rows(self.flat.scopes[node.id])
+            return
+        if self._only_ends(node):
+            return
         if node.id in self.plan.silent:
             for out in self.plan.graph.flows_out(node.id):
                 yield from self._rows_behind(out)
@@ -623,25 +702,51 @@ class _Cutter:
                 yield from self._rows_behind(out)
         elif node.id in self.segments.waits and not prepared:
             yield from self._rows_at(node)
-        elif isinstance(node, Event) and node.position == "end" and node.trigger == "none":
-            return
         else:
-            event = flow.id if node.id in self.segments.waits else node.id
-            known = event in self.segments.begun
-            port = self.begin_at(event, self.graph.nodes[node.id].name)
-            if not known:
-                self.segments.entered.append((port, flow))
-            yield OpenedRow("timer", event)
+            yield self._branch_row(flow)
+
+    def _only_ends(self, node: Node) -> bool:
+        """Whether an element does nothing but end its path."""
+        if not isinstance(node, Event) or node.trigger != "none" or self._sends(node):
+            return False
+        leaves = [f.target in self.outs for f in self.plan.graph.flows_out(node.id)]
+        return node.position == "end" or (node.position == "throw" and leaves == [True])
+
+    def _sends(self, node: Node) -> bool:
+        return any(link.sender.id == node.id for link in self.sent)
+
+    def _branch_row(self, flow: Flow) -> OpenedRow:
+        """The row of a branch that begins with steps, which is due at once."""
+        node = self.plan.graph.nodes[flow.target]
+        event = flow.id if node.id in self.segments.waits else node.id
+        known = event in self.segments.begun
+        port = self.begin_at(event, self.graph.nodes[node.id].name)
+        if not known:
+            self.segments.entered.append((port, flow))
+        return OpenedRow("timer", event)
 
     # -- ends ----------------------------------------------------------------------------------
 
     def _cut_end(self, event: Event) -> None:
         planned = self.graph.nodes[event.id]
+        owner = self.flat.owners.get(event.id, "")
+        caught = self.flat.catchers.get(event.id)
         if event.trigger == "terminate":
-            planned.action = CompleteSegment(leaves=event.id)
+            while owner and self.flat.scopes[owner].is_body:
+                owner = self.flat.scopes[owner].parent
+            planned.action = self._ends_scope(event, owner)
+            if owner:
+                out = Port(self.flat.scopes[owner].out)
+                self.graph.connect(self.begin_at(event.id, planned.name), out)
+        elif caught is not None and isinstance(self.plan.graph.nodes.get(caught), Event):
+            host = self.plan.graph.nodes[caught].attached_to or ""
+            planned.action = self._ends_scope(event, host)._replace(leaves=caught)
+            if caught not in self.segments.begun:
+                label = self.graph.nodes[caught].name
+                self.graph.connect(self.begin_at(caught, label), Port(caught))
         elif isinstance(planned.action, Stop):
             key = HelperKey(event.id, "end")
-            action = CompleteSegment(leaves=event.id, stops=True)
+            action = self._ends_scope(event, "")._replace(stops=True)
             self.graph.add(key, f"End by {planned.name}", action, element=event.id, role="end")
             self.plan.enter_by(event.id, key)
             self.graph.connect(Port(key), Port(event.id))

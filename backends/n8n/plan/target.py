@@ -7,7 +7,12 @@ from collections.abc import Iterator
 
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins
-from orgflow.backends.n8n.plan.row_waits import is_legal_in_rows, is_matched
+from orgflow.backends.n8n.plan.row_waits import (
+    is_caught_in_rows,
+    is_legal_in_rows,
+    is_matched,
+    is_scope_of_rows,
+)
 from orgflow.backends.n8n.plan.target_options import (
     why_no_inbox,
     why_no_limit,
@@ -159,6 +164,12 @@ def why_refused(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     assert not isinstance(verdict, Legal)
     because = verdict.because(use, model, ctx) if verdict.because is not None else ""
     return because or verdict.reason
+
+
+def leads_from(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether an error boundary event is led to by the error output of its node, or by an error end
+    in its sub-process."""
+    return leads_on(use, model, ctx) or is_caught_in_rows(use, model, ctx)
 
 
 def leads_on(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -492,6 +503,21 @@ def why_not_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     return why_no_limit_of(use, model, ctx) or _BESIDE
 
 
+def why_no_scope(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why a sub-process is refused."""
+    return why_not_inline(use, model, ctx) or "its steps cannot be moved into the parent process"
+
+
+def why_no_handler(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why an event sub-process is refused."""
+    return why_no_path(use, model, ctx) or "nothing can begin while other steps are active"
+
+
+def why_not_started(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why a start event is refused."""
+    return why_not_begun(use, model, ctx) or _NO_TRIGGER
+
+
 _NAMED = 3
 _NO_NODE = "no node is emitted for it"
 _WAITS = (
@@ -555,17 +581,19 @@ N8N_TARGET = TargetSpec(
             "name the called process, put it into the folder, with one plain start event and no "
             "call back to its caller, and map variables by name or with simple expressions",
         ),
-        "sub-process": Illegal(
-            "its steps cannot be moved into the parent process",
+        "sub-process": LegalIf(
+            is_scope_of_rows,
+            _IN_ROWS,
+            why_no_scope,
             "move its steps into the parent process, and use gateways to end or repeat them",
             yet=True,
-            because=why_not_inline,
         ),
-        "sub-process.event": Illegal(
-            "nothing can begin while other steps are active",
+        "sub-process.event": LegalIf(
+            is_scope_of_rows,
+            _IN_ROWS,
+            why_no_handler,
             "handle its event within the process itself",
             yet=True,
-            because=why_no_path,
         ),
         "sub-process.transaction": Illegal(
             "compensation of finished work is not supported",
@@ -591,6 +619,13 @@ N8N_TARGET = TargetSpec(
         "event.start.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
         "event.start.signal.non-interrupting": Illegal(
             _NO_TRIGGER, _OTHER_START, yet=True, because=why_not_begun
+        ),
+        "event.start.error": LegalIf(
+            is_legal_in_rows,
+            _IN_ROWS,
+            why_not_started,
+            _OTHER_START,
+            yet=True,
         ),
         "event.start": Illegal(_NO_TRIGGER, _OTHER_START, yet=True, because=why_not_begun),
         "event.catch.timer": Legal(),
@@ -623,7 +658,7 @@ N8N_TARGET = TargetSpec(
             "it has no trigger, so it never occurs", "give it one", because=why_no_trigger
         ),
         "event.boundary.error": LegalIf(
-            leads_on,
+            leads_from,
             "it is on a task or a call whose error output can lead to it",
             why_not_on_error,
             "handle the failure at a gateway after the task",
@@ -652,8 +687,9 @@ N8N_TARGET = TargetSpec(
         "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.error": LegalIf(
-            nothing_beside,
-            "nothing else can be running: otherwise the result depends on timing",
+            ends_alone,
+            "nothing else can be running, or the branches are rows: otherwise the result depends "
+            "on timing",
             describe_race,
             "join the parallel branches before this end event",
         ),
