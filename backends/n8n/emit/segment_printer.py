@@ -261,7 +261,7 @@ def _row_code(row: AnyRow, plan: ScopePlan) -> str:
     if row.kind == "receiver":
         fields["message_key"] = _message_code(row.message, plan)
     code = "{" + ",".join(f"{property_name(name)}:{text}" for name, text in fields.items()) + " }"
-    return _repeated_code(row, code, plan) if row.again != 1 else code
+    return _repeated_code(row, code, plan) if row.repeats else code
 
 
 def _chosen_code(row: ChosenRows, plan: ScopePlan) -> str:
@@ -276,8 +276,6 @@ def _chosen_code(row: ChosenRows, plan: ScopePlan) -> str:
 def _repeated_code(row: OpenedRow, code: str, plan: ScopePlan) -> str:
     """JavaScript for a timer that counts how often it has fired, if it fires again."""
     count = f"({property_of(f'{taken_code(plan)}.token.local', row.element)}??0)"
-    if not row.repeats:
-        return code
     attached = f"attached_to:{taken_code(plan)}.token.attached_to"
     local = f"local:{{{property_name(row.element)}:{count}+1}}"
     again = f"{code[:-2]},{attached},{local} }}"

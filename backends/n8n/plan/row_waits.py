@@ -96,13 +96,32 @@ def flatten_scopes(model: Model, ctx: PassContext) -> Model:
 
 
 def is_scope_of_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a sub-process that no lowering dissolves is a scope of rows of its process."""
-    from orgflow_ir.lowering.sub_processes import why_no_path, why_not_inline
+    """Whether a sub-process is a scope of rows of its process: where rows are needed in any case,
+    and where no lowering dissolves it."""
+    process = _process_of(use, model)
+    if process is None or why_no_rows(process, model, ctx):
+        return False
+    if not (has_row_needs(process, model, ctx) or _stays_scope(use, model, ctx)):
+        return False
+    return is_legal_in_rows(use, model, ctx)
+
+
+def _stays_scope(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether no lowering dissolves a sub-process. Inner ones come first: an outer one stays if one
+    of them does."""
+    from orgflow_ir.lowering.inlining import handler_obstacles
+    from orgflow_ir.lowering.sub_processes import why_not_inline
 
     sub = use.element
     assert isinstance(sub, SubProcess)
-    why_not = why_no_path if sub.flavour == "event" else why_not_inline
-    return bool(why_not(use, model, ctx)) and is_legal_in_rows(use, model, ctx)
+    assert use.scope is not None
+    if sub.flavour == "event":
+        return next(handler_obstacles(sub, use.scope, model, ctx), None) is not None
+    inner = [n for n in sub.nodes if isinstance(n, SubProcess) and n.flavour == "plain"]
+    if inner:
+        uses = (ConstructUse(node.construct, node, sub) for node in inner)
+        return any(_stays_scope(use_inside, model, ctx) for use_inside in uses)
+    return bool(why_not_inline(use, model, ctx))
 
 
 def is_caught_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -122,16 +141,25 @@ def is_caught_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool
 
 def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:
     """Whether one execution cannot do what a process waits for."""
-    if process.id in ctx.shared(RowVerdicts).used:
-        links = ctx.analysis(message_links, model)
-        if any(process.id in (link.source.id, link.target.id) for link in links):
+    used = process.id in ctx.shared(RowVerdicts).used
+    if used and process.has_kind("sub-process"):
+        return True
+    return has_row_needs(process, model, ctx, races=used)
+
+
+def has_row_needs(
+    process: Process, model: Model, ctx: PassContext, *, races: bool = True
+) -> bool:
+    """Whether people or messages are awaited beside other waits in a process; with `races`, also
+    whether events compete, or messages of other processes are awaited."""
+    links = ctx.analysis(message_links, model) if races else ()
+    if any(process.id in (link.source.id, link.target.id) for link in links):
+        return True
+    tasks = []
+    for scope in process.scopes():
+        if races and any(_stops_or_races(node, scope, ctx) for node in scope.nodes):
             return True
-        for scope in process.scopes():
-            if isinstance(scope, SubProcess) or any(
-                _stops_or_races(node, scope, ctx) for node in scope.nodes
-            ):
-                return True
-    tasks = [n for n in process.nodes if isinstance(n, Task) and _waits_for_somebody(n, ctx)]
+        tasks += [n for n in scope.nodes if isinstance(n, Task) and _waits_for_somebody(n, ctx)]
     return bool(tasks) and not parallel_waits(model, ctx).keys().isdisjoint(n.id for n in tasks)
 
 

@@ -452,7 +452,7 @@ class _Cutter:
         port = self.begin_at(node.id, planned.name)
         if isinstance(planned.action, PassOn):  # an event that another element opens
             self.graph.connect(port, Port(node.id))
-            after = self._repeat_timer(node) or Port(node.id)
+            after = self._repeat_event(node) or Port(node.id)
         else:
             opened = HelperKey(node.id, "open")
             opener = self.graph.nodes.get(opened, planned)
@@ -531,10 +531,12 @@ class _Cutter:
             self.plan.exits[flow.id] = Port(keys[-1])
         return Port(keys[-1])
 
-    def _repeat_timer(self, node: Node) -> Port | None:
-        """Behind a timer that does not interrupt and repeats a node that opens it again."""
+    def _repeat_event(self, node: Node) -> Port | None:
+        """Behind an event that does not interrupt and may happen again a node that opens it again."""
+        if not isinstance(node, Event) or node.position != "boundary" or node.interrupting:
+            return None
         row = self._event_row(node, "", interrupts=False)
-        if row.kind != "timer" or row.again == 1:
+        if row.again == 1:
             return None
         again = row._replace(repeats=True)
         rows: list[AnyRow] = [again]
@@ -593,7 +595,8 @@ class _Cutter:
             )  # fmt: skip
         assert isinstance(node, Task | Event)
         name = message_name(node, self.plan.scope.model)
-        return OpenedRow("receiver", node.id, message=name, **refers)
+        again = 1 if interrupts else None
+        return OpenedRow("receiver", node.id, message=name, again=again, **refers)
 
     # -- branches ------------------------------------------------------------------------------
 
