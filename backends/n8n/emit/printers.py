@@ -322,6 +322,10 @@ PRINTERS: Final[dict[type, Printer]] = {
     actions.ReadVariables: _print_elsewhere(
         "segment_printer.print_variables", lambda a, n, p: (p.plan,)
     ),
+    actions.CheckAnswers: _print_elsewhere(
+        "segment_printer.print_check", lambda a, n, p: (a, n.key)
+    ),
+    actions.RefuseAnswers: _print_elsewhere("segment_printer.print_refusal", _pick_alone),
     actions.BeginsHere: _print_elsewhere(
         "segment_printer.print_begins_here", lambda a, n, p: (n.key,)
     ),

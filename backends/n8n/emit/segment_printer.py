@@ -13,7 +13,13 @@ from typing import Final
 
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 from orgflow.backends.n8n.emit.decision_code import write_test
-from orgflow.backends.n8n.emit.form_code import answered_code, describe_task, field_rows, form_title
+from orgflow.backends.n8n.emit.form_code import (
+    answered_code,
+    describe_task,
+    field_rows,
+    field_test,
+    form_title,
+)
 from orgflow.backends.n8n.emit.printed import Printed
 from orgflow.backends.n8n.format.form_fields import hidden_field
 from orgflow.backends.n8n.node_types import execute_workflow, form_trigger, respond_to_webhook, set_
@@ -27,12 +33,14 @@ from orgflow.backends.n8n.plan.actions import (
     BeginInstance,
     Call,
     CalledStart,
+    CheckAnswers,
     ChooseSegment,
     ChosenRows,
     ClaimTask,
     CompleteSegment,
     OpenedRow,
     OpenPage,
+    RefuseAnswers,
     SendToProcess,
     WebhookStart,
 )
@@ -190,6 +198,21 @@ def print_page(action: OpenPage) -> Printed:
     if action.protected:
         parameters["authentication"] = "basicAuth"
     return Printed("formTrigger", parameters, version=form_trigger.ANSWERED_VERSION)
+
+
+def print_check(action: CheckAnswers, node_key: NodeKey) -> Printed:
+    """The test of the answers of a page."""
+    tests = [test for field in action.form.fields if (test := field_test(field)) is not None]
+    code = f"((form)=>{' && '.join(tests)})($json)"
+    return Printed("if", test_parameters(is_true(code, str(node_key))))
+
+
+def print_refusal(action: RefuseAnswers) -> Printed:
+    """The text of the page behind an answer that is not valid."""
+    names = [field.label for field in action.form.fields if field.is_tested]
+    text = f"This answer is not valid. Go back and check: {', '.join(names)}."
+    body = make_expression(f"JSON.stringify({{formSubmittedText:{js_string(text)}}} )")
+    return Printed("respondToWebhook", respond_to_webhook.answer_parameters(200, body))
 
 
 def print_claim(action: ClaimTask) -> Printed:

@@ -332,6 +332,18 @@ class ClaimTask(NamedTuple):
     form: TaskForm
 
 
+class CheckAnswers(NamedTuple):
+    """Checks whether the answers of a page are valid."""
+
+    form: TaskForm
+
+
+class RefuseAnswers(NamedTuple):
+    """Shows that an answer is not valid; the task stays open."""
+
+    form: TaskForm
+
+
 class AnswerPage(NamedTuple):
     """Shows whether an answer was accepted."""
 
@@ -657,7 +669,7 @@ Action = (
     | KeepInput | KeepVariables | KeepAnswers | KeepJoined | KeepLatest | CheckCall | AcceptCall
     | RefuseCall | DescribeFailure | CompleteSegment | BeginInstance | OpenPage | ClaimTask
     | AnswerPage | ContinueProcess | TakeRow | PassTaken | ReadVariables | ChooseSegment
-    | BeginsHere | SendToProcess
+    | BeginsHere | SendToProcess | CheckAnswers | RefuseAnswers
 )  # fmt: skip
 """The action of a node."""
 
@@ -673,6 +685,7 @@ KEEPS = (KeepInput, KeepVariables, KeepAnswers, KeepLatest)
 OF_SEGMENTS = (
     CompleteSegment, BeginInstance, OpenPage, ClaimTask, AnswerPage, ContinueProcess, TakeRow,
     PassTaken, ReadVariables, ChooseSegment, BeginsHere,
+    CheckAnswers, RefuseAnswers,
 )  # fmt: skip
 """Actions of the nodes between the segments of a process that waits in several places."""
 
@@ -695,7 +708,7 @@ def count_output_ports(action: Action, *, fails_over: bool) -> int:
     match action:
         case Decide() | DecideAny() | CatchError() | ReadEscalations() | ChooseSegment():
             return action.rules + 1
-        case DecideBranch() | AskAgain() | CheckCall() | BeginsHere():
+        case DecideBranch() | AskAgain() | CheckCall() | BeginsHere() | CheckAnswers():
             return 2
         case _:
             return 2 if fails_over else 1

@@ -83,7 +83,7 @@ def _checks_calls(plan: ScopePlan) -> bool:
 
 
 def _has_forms(plan: ScopePlan) -> bool:
-    return bool(plan.forms)
+    return bool(plan.forms) and plan.segments is None  # pages of segments check by themselves
 
 
 def _has_addresses(plan: ScopePlan) -> bool:

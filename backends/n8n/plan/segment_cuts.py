@@ -19,6 +19,7 @@ from orgflow.backends.n8n.plan.actions import (
     BeginInstance,
     BeginsHere,
     Call,
+    CheckAnswers,
     ChooseSegment,
     ChosenRows,
     ClaimTask,
@@ -31,6 +32,7 @@ from orgflow.backends.n8n.plan.actions import (
     PassTaken,
     PrepareWork,
     ReadVariables,
+    RefuseAnswers,
     SendToProcess,
     Stop,
     TakeRow,
@@ -151,7 +153,12 @@ def plan_waiting_task(task: Task, plan: ScopePlan) -> bool:
             notes.note_computed_facts(mapped=bool(about.inputs)),
         )
         graph.connect(Port(before), Port(opened))
+    checks = (
+        ("check", CheckAnswers(form), f"{node.name} valid?"),
+        ("refuse", RefuseAnswers(form), f"{node.name} again"),
+    )
     for role, action_of_role, name in (
+        *(checks if form.is_checked else ()),
         ("claim", ClaimTask(form), f"Claim {node.name}"),
         ("page", AnswerPage(), f"{node.name} page"),
     ):
@@ -295,28 +302,27 @@ def _add_hub(plan: ScopePlan) -> None:
 
 
 def settle_openers(plan: ScopePlan) -> None:
-    """Remove the nodes that open elements which only splits open. An event whose own node would
-    open it begins its segment instead."""
+    """Remove the nodes that end segments and to which nothing leads: those of elements that only
+    splits open, and of ends that these leave out. An event whose own node would open it begins its
+    segment instead."""
     segments, graph = plan.segments, plan.workflow_graph
     assert segments is not None
-    for key in [k for k, n in graph.nodes.items() if n.role == "await"]:
-        if not graph.wires.arriving(key):
-            del graph.nodes[key]
-    for element in [node for node in graph.nodes if node in segments.waits]:
-        opened = HelperKey(element, "open")
-        key: NodeKey = opened if opened in graph.nodes else element
-        node = graph.nodes[key]
+    for key, node in list(graph.nodes.items()):
         if not isinstance(node.action, CompleteSegment) or graph.wires.arriving(key):
             continue
-        if key == opened or element not in segments.begun:
-            del graph.nodes[key]
-        else:
+        if node.element not in plan.graph.reachable:
+            continue
+        if node.role == "element" and node.element in segments.waits & segments.begun.keys():
             node.action = PassOn()
-            port = segments.begun[element]
+            port = segments.begun[node.element]
             for source, target in graph.wires.leaving(port.node):
                 if source == port:
                     graph.wires[(Port(key), target)] = graph.wires.pop((source, target))
             graph.connect(port, Port(key))
+            continue
+        for wire in graph.wires.leaving(key):
+            del graph.wires[wire]
+        del graph.nodes[key]
 
 
 END: Final = "end of "
@@ -369,9 +375,8 @@ class _Cutter:
             self.graph.connect(Port(self.plan.outlet(trigger.element)), Port(key))
             self.graph.connect(Port(key), self.taken)
             port = self.begin_at(trigger.element, trigger.name)
-            for flow in (*self.plan.implicit_flows, *self.plan.graph.flows_out(trigger.element)):
-                if flow.source == trigger.element:
-                    self.plan.exits[flow.id] = port
+            for flow in self._flows_out(trigger.element):
+                self.plan.exits[flow.id] = port
             self._split(trigger.element, port)
 
     def cut_at(self, node: Node) -> None:
@@ -462,6 +467,10 @@ class _Cutter:
                 keys: list[NodeKey] = [
                     node.id, HelperKey(node.id, "claim"), HelperKey(node.id, "page"),
                 ]  # fmt: skip
+                check = HelperKey(node.id, "check")
+                if check in self.graph.nodes:
+                    keys.insert(1, check)
+                    self.graph.connect(Port(check, 1), Port(HelperKey(node.id, "refuse")))
                 for source, target in zip(keys, keys[1:], strict=False):
                     self.graph.connect(Port(source), Port(target))
                 self.graph.connect(Port(keys[-1]), self.taken)
@@ -629,7 +638,8 @@ class _Cutter:
 
     def _flows_out(self, element: str) -> tuple[Flow, ...]:
         implicit = (flow for flow in self.plan.implicit_flows if flow.source == element)
-        flows = self.plan.graph.flows_out(element)
+        known = element in self.plan.graph.nodes
+        flows = self.plan.graph.flows_out(element) if known else ()
         return (*implicit, *(flow for flow in flows if flow.target not in self.outs))
 
     def _split(self, element: str, port: Port | None) -> None:

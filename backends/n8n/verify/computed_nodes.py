@@ -102,6 +102,8 @@ COMPARISONS: Mapping[type, Comparison] = {
     actions.PassTaken: Comparison.COMPUTED,
     actions.ReadVariables: Comparison.COMPUTED,
     actions.ChooseSegment: Comparison.COMPUTED,
+    actions.CheckAnswers: Comparison.COMPUTED,
+    actions.RefuseAnswers: Comparison.COMPUTED,
     actions.BeginsHere: Comparison.COMPUTED,
     actions.SendToProcess: Comparison.COMPUTED,
 }
