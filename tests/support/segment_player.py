@@ -100,12 +100,14 @@ class SegmentPlay:
             action = node.action
             if isinstance(action, CompleteSegment):
                 rows = [self._row(r, token) for r in self._list_rows(action.rows)]
-                return (
+                result = (
                     yield from complete_steps(
                         world, token, rows, {}, end=action.ends, leave=action.leaves,
                         levels=action.levels,
                     )
-                )
+                )  # fmt: skip
+                goes_on = [t.node for _, t in self.graph.wires.leaving(node.key)]
+                return result if goes_on == [hub_key(self.plan, "taken")] else {}
             port = self._leave(node.key, action)
         raise PlayError("a segment does not end")
 

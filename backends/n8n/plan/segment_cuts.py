@@ -8,7 +8,7 @@ set repeats a segment that was interrupted by the same switch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Final
 
@@ -40,7 +40,7 @@ from orgflow.backends.n8n.plan.actions import (
 from orgflow.backends.n8n.plan.address_names import take_address
 from orgflow.backends.n8n.plan.decisions import add_stop, may_be_unset
 from orgflow.backends.n8n.plan.events import event_label
-from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, Port
+from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, PlanNode, Port
 from orgflow.backends.n8n.plan.lazy_modules import load_function
 from orgflow.backends.n8n.plan.message_links import MessageLink, message_links, waits_for_it
 from orgflow.backends.n8n.plan.messages import message_name
@@ -329,6 +329,15 @@ END: Final = "end of "
 """Beginning of the event by which a scope is left whose paths have ended, before its id."""
 
 
+def list_rows(rows: Iterable[AnyRow]) -> Iterator[OpenedRow]:
+    """All rows that may be written."""
+    for row in rows:
+        if isinstance(row, ChosenRows):
+            yield from list_rows((*row.rows, *row.otherwise))
+        else:
+            yield row
+
+
 def put_inside(row: AnyRow, scope: str) -> AnyRow:
     """A row as one inside of a scope that is opened with it, unless it is inside of another one."""
     if isinstance(row, ChosenRows):
@@ -615,8 +624,6 @@ class _Cutter:
         if _is_row_join(gateway, plan):
             port = self.begin_at(gateway.id, planned.name)
             self.graph.connect(port, Port(gateway.id))
-            for number in range(len(plan.graph.flows_in(gateway.id))):
-                self.graph.connect(Port(HelperKey(gateway.id, "arrive", number)), self.taken)
             if not plan.graph.flows_out(gateway.id):
                 self._end_path(gateway.id, Port(gateway.id), f"{planned.name} ends")
             self._split(gateway.id, None)
@@ -774,8 +781,22 @@ class _Cutter:
         self.graph.add(key, name, CompleteSegment(ends=True), element=element, role="end")
         self.graph.connect(port, Port(key))
 
+    def _may_go_on(self, node: PlanNode) -> bool:
+        """Whether an execution may go on behind the end of a segment: at a join, or behind a
+        scope."""
+        action = node.action
+        assert isinstance(action, CompleteSegment)
+        if any(row.kind == "branch" for row in list_rows(action.rows)):
+            return True
+        inside = bool(self.flat.owners.get(node.element))
+        return inside and (action.ends or bool(action.leaves)) and not action.stops
+
     def finish(self) -> None:
-        """Connect what begins as a branch of its own, and number the outputs of the switch."""
+        """Connect what begins as a branch of its own, and the ends of segments behind which the
+        same execution may go on, and number the outputs of the switch."""
+        for key, node in self.graph.nodes.items():
+            if isinstance(node.action, CompleteSegment) and self._may_go_on(node):
+                self.graph.connect(Port(key), self.taken)
         for port, flow in self.segments.entered:
             target = self.plan.entry.get((flow.target, flow.id)) or Port(flow.target)
             self.graph.connect(port, target, flow.id)
