@@ -47,9 +47,7 @@ def compile_files(paths: list[Path]) -> dict[str, dict[str, Any]]:
     for path in paths:
         ctx = PassContext(registry=registry)
         model = load_model(str(path), registry, ctx, diagram=True)
-        emitted = (
-            compile_model(model, registry.backends["n8n"], ctx) if model is not None else None
-        )
+        emitted = compile_model(model, registry.backends["n8n"], ctx) if model is not None else None
         reasons = set()
         for diagnostic in ctx.diagnostics:
             if diagnostic.severity is Severity.ERROR:

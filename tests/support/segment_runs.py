@@ -89,7 +89,9 @@ class SegmentServer:
         while todo:
             own = {str(w["id"]) for w in todo}
             ready = next(
-                w for w in todo if not any(f'"{i}"' in json.dumps(w["nodes"]) for i in own - {w["id"]})
+                w
+                for w in todo
+                if not any(f'"{i}"' in json.dumps(w["nodes"]) for i in own - {w["id"]})
             )
             todo.remove(ready)
             text = json.dumps(ready)
@@ -143,7 +145,9 @@ class SegmentServer:
                 raise TimeoutError(f"{short}")
             time.sleep(_PAUSE)
 
-    def await_open(self, instance: Instance, *elements: str, seconds: float = 60) -> dict[str, Json]:
+    def await_open(
+        self, instance: Instance, *elements: str, seconds: float = 60
+    ) -> dict[str, Json]:
         """The open rows of an instance by element, once they are exactly those of `elements`, and
         nothing runs."""
         wanted = sorted(elements)

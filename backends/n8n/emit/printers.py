@@ -316,9 +316,7 @@ PRINTERS: Final[dict[type, Printer]] = {
     actions.AnswerPage: _print_elsewhere("segment_printer.print_answer_page", _pick_nothing),
     actions.ContinueProcess: _print_elsewhere("segment_printer.print_continue", _pick_nothing),
     actions.TakeRow: _print_elsewhere("segment_printer.print_take", _pick_nothing),
-    actions.PassTaken: _print_elsewhere(
-        "segment_printer.print_taken", lambda a, n, p: (n.key,)
-    ),
+    actions.PassTaken: _print_elsewhere("segment_printer.print_taken", lambda a, n, p: (n.key,)),
     actions.ReadVariables: _print_elsewhere(
         "segment_printer.print_variables", lambda a, n, p: (p.plan,)
     ),

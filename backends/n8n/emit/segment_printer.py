@@ -47,8 +47,8 @@ from orgflow.backends.n8n.plan.actions import (
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey
 from orgflow.backends.n8n.plan.names import plain
 from orgflow.backends.n8n.plan.references import quote_node
-from orgflow.backends.n8n.plan.segment_cuts import END
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
+from orgflow.backends.n8n.plan.segment_cuts import END
 from orgflow.backends.n8n.waiting import calls
 from orgflow.backends.n8n.waiting.support_set import part_id
 

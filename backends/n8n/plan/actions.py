@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from orgflow_ir.flow.nets.failures import CaughtError
     from orgflow_ir.model import Event, EventDefinition, Task
     from orgflow_ir.model.bindings import AnyBinding
-    from orgflow_ir.work.people import About
     from orgflow_ir.work.gateway_decisions import Branch, Decision
+    from orgflow_ir.work.people import About
     from orgflow_ir.work.tasks import Act, CallMappings, Work
 
 

@@ -204,8 +204,8 @@ def note_matched_message(node: Task | Event, name: str, defaults: Defaults) -> l
     """Note of a node that sends a message to another process of the model."""
     defaults.fill((OpenTask, OpenMessage), node.id)
     return [
-        f"Sends the message “{plain(name)}” with all variables to the instance of the other process "
-        "that has the same business key.",
+        f"Sends the message “{plain(name)}” with all variables to the instance of the other "
+        "process that has the same business key.",
         *_list_documentation(node.doc),
     ]
 

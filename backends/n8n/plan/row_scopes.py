@@ -149,7 +149,9 @@ def _flatten(
         owners[out] = name
         scopes[node.id] = RowScope(node.id, out, name)
         nodes.append(
-            Event(id=node.id, name=node.name or node.id, doc=node.doc, loc=node.loc, position="throw")
+            Event(
+                id=node.id, name=node.name or node.id, doc=node.doc, loc=node.loc, position="throw"
+            )
         )
         nodes.append(Event(id=out, position="throw", derived_from=(node.id,)))
         flows = [f.replace(source=out) if f.source == node.id else f for f in flows]

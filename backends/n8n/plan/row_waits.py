@@ -23,9 +23,9 @@ from orgflow_ir.flow.control_flow.calls import is_called
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.bindings import Form
-from orgflow_ir.model.provenance import source_ids
-from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.elements import Scope
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.form_fields import is_done_by_a_person
 
@@ -60,7 +60,8 @@ def is_legal_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 def is_matched(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a message flow leads to an element that waits for its message, and both processes
     have an encoding in rows."""
-    link = next((l for l in ctx.analysis(message_links, model) if l.flow == use.element.id), None)
+    links = ctx.analysis(message_links, model)
+    link = next((link for link in links if link.flow == use.element.id), None)
     if link is None or why_no_rows(link.source, model, ctx) or why_no_rows(link.target, model, ctx):
         return False
     ctx.shared(RowVerdicts).used |= {link.source.id, link.target.id}
@@ -147,9 +148,7 @@ def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:
     return has_row_needs(process, model, ctx, races=used)
 
 
-def has_row_needs(
-    process: Process, model: Model, ctx: PassContext, *, races: bool = True
-) -> bool:
+def has_row_needs(process: Process, model: Model, ctx: PassContext, *, races: bool = True) -> bool:
     """Whether people or messages are awaited beside other waits in a process; with `races`, also
     whether events compete, or messages of other processes are awaited."""
     links = ctx.analysis(message_links, model) if races else ()
@@ -201,16 +200,19 @@ def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterato
         yield "a call of a process waits in one execution"
     waiting = WaitingElements(model)
     people = ctx.options.get(PEOPLE, "form")
-    for scope, node in ((scope, node) for scope in process.scopes() for node in scope.nodes):
-        if isinstance(node, Task) and people not in ("form", "placeholder") and (
-            is_done_by_a_person(node)
-        ):
-            yield f"people are asked by {people}"
-        for kind, find in _OBSTACLES:
-            if isinstance(node, kind) and (reason := find(node, scope, model, ctx)):
-                yield f"{ctx.name(node)}: {reason}"
-        if isinstance(node, CallActivity) and waiting.waits(node):
-            yield f"{ctx.name(node)}: the called process waits"
+    for scope in process.scopes():
+        for node in scope.nodes:
+            if isinstance(node, Task) and is_done_by_a_person(node) and people not in _ON_PAGES:
+                yield f"people are asked by {people}"
+            for kind, find in _OBSTACLES:
+                if isinstance(node, kind) and (reason := find(node, scope, model, ctx)):
+                    yield f"{ctx.name(node)}: {reason}"
+            if isinstance(node, CallActivity) and waiting.waits(node):
+                yield f"{ctx.name(node)}: the called process waits"
+
+
+_ON_PAGES: Final = ("form", "placeholder")
+"""Values of the option for people with which no message asks them."""
 
 
 def _find_task_obstacle(task: Task, process: Scope, model: Model, ctx: PassContext) -> str:
@@ -274,17 +276,15 @@ def is_fixed_time(event: Event) -> bool:
     return definition.time is None or wait.for_timer(definition) is not None
 
 
-def _find_gateway_obstacle(
-    gateway: Gateway, process: Scope, model: Model, ctx: PassContext
-) -> str:
+def _find_gateway_obstacle(gateway: Gateway, process: Scope, model: Model, ctx: PassContext) -> str:
     graph = ctx.analysis(ControlFlow, process)
     if gateway.gateway_kind == "event":
         if gateway.instantiate or gateway.await_all:
             return "it begins an instance, or waits for all of its events"
         targets = [graph.nodes[flow.target] for flow in graph.flows_out(gateway.id)]
         known = (
-            isinstance(node, Event) and node.position == "catch" and node.trigger in AWAITED
-            or isinstance(node, Task) and node.task_type == "receive"
+            (isinstance(node, Event) and node.position == "catch" and node.trigger in AWAITED)
+            or (isinstance(node, Task) and node.task_type == "receive")
             for node in targets
         )  # fmt: skip
         if not all(known):
@@ -304,9 +304,7 @@ def _find_gateway_obstacle(
     return ""
 
 
-def _find_scope_obstacle(
-    scope: SubProcess, process: Scope, model: Model, ctx: PassContext
-) -> str:
+def _find_scope_obstacle(scope: SubProcess, process: Scope, model: Model, ctx: PassContext) -> str:
     del model, ctx
     if scope.flavour not in ("plain", "event"):
         return f"rows have no scope like it, {scope.flavour}"
@@ -337,4 +335,3 @@ _OBSTACLES: Final[tuple[tuple[type, _Find], ...]] = (
     (SubProcess, _find_scope_obstacle),
 )
 """What has no encoding, by the type of a node."""
-

@@ -8,6 +8,7 @@ set repeats a segment that was interrupted by the same switch.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Final
@@ -184,9 +185,7 @@ def plan_waiting_event(event: Event, plan: ScopePlan) -> bool:
 
         planned = plan_wait(event, label, plan)
         computed = getattr(planned.action, "computed", False)
-    node = graph.add(
-        event.id, label, PassOn() if raced else CompleteSegment(), element=event.id
-    )
+    node = graph.add(event.id, label, PassOn() if raced else CompleteSegment(), element=event.id)
     if computed:
         graph.connect(Port(HelperKey(event.id, "inputs")), Port(event.id))
     definition = event.definitions[0] if event.definitions else None
@@ -297,7 +296,7 @@ def _add_hub(plan: ScopePlan) -> None:
         graph.connect(Port(keys[0]), Port(key))
         graph.connect(Port(key, 1), Port(keys[1]))
         keys = keys[1:]
-    for source, target in zip(keys, keys[1:], strict=False):
+    for source, target in itertools.pairwise(keys):
         graph.connect(Port(source), Port(target))
 
 
@@ -342,8 +341,7 @@ def put_inside(row: AnyRow, scope: str) -> AnyRow:
     """A row as one inside of a scope that is opened with it, unless it is inside of another one."""
     if isinstance(row, ChosenRows):
         rows, otherwise = (
-            tuple(put_inside(inner, scope) for inner in some)
-            for some in (row.rows, row.otherwise)
+            tuple(put_inside(inner, scope) for inner in some) for some in (row.rows, row.otherwise)
         )
         return row._replace(rows=rows, otherwise=otherwise)
     return row if row.inside else row._replace(inside=scope)
@@ -435,11 +433,11 @@ class _Cutter:
             return False
         self.segments.absorbed |= {flow.id for flow in flows}
         planned = self.graph.nodes[node.id]
-        if isinstance(node, Event) and node.position == "throw" and node.trigger == "none":
-            if node.id not in self.outs and isinstance(planned.action, PassOn):
-                planned.action = CompleteSegment(ends=True)
-                return True
-        return False
+        plain = isinstance(node, Event) and node.position == "throw" and node.trigger == "none"
+        if not plain or node.id in self.outs or not isinstance(planned.action, PassOn):
+            return False
+        planned.action = CompleteSegment(ends=True)
+        return True
 
     def _scope_rows(self, scope: RowScope) -> Iterator[AnyRow]:
         """The rows that are open once a scope is: its own, those of the events on its border, and
@@ -480,7 +478,7 @@ class _Cutter:
                 if check in self.graph.nodes:
                     keys.insert(1, check)
                     self.graph.connect(Port(check, 1), Port(HelperKey(node.id, "refuse")))
-                for source, target in zip(keys, keys[1:], strict=False):
+                for source, target in itertools.pairwise(keys):
                     self.graph.connect(Port(source), Port(target))
                 self.graph.connect(Port(keys[-1]), self.taken)
         for flow in self.plan.graph.flows_out(node.id):
@@ -502,7 +500,7 @@ class _Cutter:
             self.graph.connect(self.begin_at(link.flow, name), first)
             first = Port(key)
         if self._requests(node):
-            keys = self._add_messages(node, [l for l in self.sent if l.sender.id == node.id])
+            keys = self._add_messages(node, [link for link in self.sent if link.sender is node])
             self.graph.connect(Port(keys[-1]), first)
             first = Port(keys[0])
         self.plan.enter_by(node.id, first.node)
@@ -516,7 +514,9 @@ class _Cutter:
             return False
         if node.task_type in ("service", "business-rule"):
             return True
-        return any(link.begins and link.target is answer.source for link in sent for answer in received)
+        return any(
+            link.begins and link.target is answer.source for link in sent for answer in received
+        )
 
     def _add_messages(self, node: Node, links: list[MessageLink]) -> list[NodeKey]:
         """Nodes that send messages, one behind the other."""
@@ -526,7 +526,7 @@ class _Cutter:
             action, name = send_by(link, self.plan), f"Send {link.name}"
             self.graph.add(key, name, action, element=node.id, role="message")
             keys.append(key)
-        for source, target in zip(keys, keys[1:], strict=False):
+        for source, target in itertools.pairwise(keys):
             self.graph.connect(Port(source), Port(target))
         return keys
 
@@ -550,7 +550,8 @@ class _Cutter:
         return Port(keys[-1])
 
     def _repeat_event(self, node: Node) -> Port | None:
-        """Behind an event that does not interrupt and may happen again a node that opens it again."""
+        """Behind an event that does not interrupt and may happen again a node that opens it
+        again."""
         if not isinstance(node, Event) or node.position != "boundary" or node.interrupting:
             return None
         row = self._event_row(node, "", interrupts=False)
@@ -594,9 +595,9 @@ class _Cutter:
                 yield self.plan.graph.nodes[flow.target], True
             return
         for other in self.plan.scope.body.nodes:
-            if isinstance(other, Event) and other.attached_to == node.id:
-                if comes_from_outside(other):
-                    yield other, other.interrupting
+            attached = isinstance(other, Event) and other.attached_to == node.id
+            if isinstance(other, Event) and attached and comes_from_outside(other):
+                yield other, other.interrupting
 
     def _event_row(self, node: Node, host: str, *, interrupts: bool) -> OpenedRow:
         """The row of a timer or of an expected message."""

@@ -285,7 +285,9 @@ def why_no_trigger(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 def is_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a message flow begins another process of the model, or is matched with an element of
     it that waits."""
-    return is_matched(use, model, ctx) or any(d.flow == use.element.id for d in ctx.analysis(find_deliveries, model).values())
+    return is_matched(use, model, ctx) or any(
+        d.flow == use.element.id for d in ctx.analysis(find_deliveries, model).values()
+    )
 
 
 def why_not_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> str:
@@ -745,8 +747,8 @@ N8N_TARGET = TargetSpec(
         "flow.message": LegalIf(
             is_delivered,
             "a send task or a message event without an implementation sends it to the only start "
-            "event of another process, whose only senders are in the model, or a step sends it to an "
-            "element that waits for it, in processes that have an encoding in rows",
+            "event of another process, whose only senders are in the model, or a step sends it to "
+            "an element that waits for it, in processes that have an encoding in rows",
             why_not_delivered,
             "use -o DIR/ to compile each process separately, or --process NAME for one of them",
             yet=True,
