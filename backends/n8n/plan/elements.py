@@ -50,7 +50,7 @@ def _plan_element(node: Node, plan: ScopePlan) -> None:
         case Gateway() if node.id in plan.decisions:
             plan_decision_node(plan.decisions[node.id], plan)
         case Gateway() if plan.segments is not None:
-            load_function("segment_cuts.plan_cut_gateway")(node, plan)
+            load_function("segment_elements.plan_cut_gateway")(node, plan)
         case Gateway():
             plan_join(node, plan)
         case Opaque() if node.stops is not None:
@@ -65,7 +65,7 @@ def _is_silent(node: Node, plan: ScopePlan) -> bool:
     if not isinstance(node, Gateway) or node.id in plan.decisions:
         return False
     graph = plan.graph
-    if plan.segments is not None and load_function("segment_cuts.is_cut")(node, plan):
+    if plan.segments is not None and load_function("segment_elements.is_cut")(node, plan):
         return False
     if node.id not in graph.reachable:  # a join behind it still has an input to wait at
         return False

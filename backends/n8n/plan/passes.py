@@ -144,13 +144,13 @@ PLAN_PASSES: Final = (
         _calls_workflows,
     ),
     PlanPass(
-        "segment_cuts.connect_segments",
+        "segment_ends.connect_segments",
         "flows that become rows are not connected, and others begin at the nodes that it adds",
         _is_cut,
     ),
     PlanPass("flows.connect_flows", "all elements have their inputs and outputs by now"),
     PlanPass(
-        "segment_cuts.settle_openers",
+        "segment_ends.settle_openers",
         "an element that only splits open has no connection, which is known only now",
         _is_cut,
     ),

@@ -49,8 +49,8 @@ def _is_received(task: Task, plan: ScopePlan) -> bool:
 
 
 _KINDS: Final[tuple[tuple[Callable[[Task, ScopePlan], bool], str], ...]] = (
-    (_waits_as_row, "segment_cuts.plan_waiting_task"),
-    (_is_cut, "segment_cuts.plan_sent_message"),
+    (_waits_as_row, "segment_elements.plan_waiting_task"),
+    (_is_cut, "segment_elements.plan_sent_message"),
     (_asks_person, "people.plan_form"),
     (_begins_process, "calls.plan_delivery"),
     (_may_send, "messages.plan_message"),
