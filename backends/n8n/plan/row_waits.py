@@ -40,18 +40,37 @@ class RowVerdicts:
         flat: processes with the elements of all their scopes in one graph, by id.
         reasons: why a process has none, by the identity of the process, which is kept with it.
         used: ids of processes of which an element is legal only in rows.
+        permitted: whether rows may make elements legal: only where lowerings are not sufficient.
     """
 
     def __init__(self) -> None:
         self.reasons: dict[int, tuple[Process, str]] = {}
         self.used: set[str] = set()
         self.flat: dict[str, FlatProcess] = {}
+        self.permitted = False
+
+
+def permit_rows(model: Model, ctx: PassContext) -> bool:
+    """Let rows make elements of a model legal; whether a process has an encoding in them, and that
+    was not permitted before."""
+    verdicts = ctx.shared(RowVerdicts)
+    if verdicts.permitted:
+        return False
+    verdicts.permitted = True
+    return any(not why_no_rows(process, model, ctx) for process in model.processes)
+
+
+def may_have_rows(process: Process | None, model: Model, ctx: PassContext) -> bool:
+    """Whether rows may make elements of a process legal."""
+    if process is None or not ctx.shared(RowVerdicts).permitted:
+        return False
+    return not why_no_rows(process, model, ctx)
 
 
 def is_legal_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether an element that an execution of n8n cannot wait for is a row of its process."""
     process = _process_of(use, model)
-    if process is None or why_no_rows(process, model, ctx):
+    if process is None or not may_have_rows(process, model, ctx):
         return False
     ctx.shared(RowVerdicts).used.add(process.id)
     return True
@@ -62,7 +81,9 @@ def is_matched(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     have an encoding in rows."""
     links = ctx.analysis(message_links, model)
     link = next((link for link in links if link.flow == use.element.id), None)
-    if link is None or why_no_rows(link.source, model, ctx) or why_no_rows(link.target, model, ctx):
+    if link is None or not may_have_rows(link.source, model, ctx):
+        return False
+    if not may_have_rows(link.target, model, ctx):
         return False
     ctx.shared(RowVerdicts).used |= {link.source.id, link.target.id}
     return True
@@ -96,41 +117,12 @@ def flatten_scopes(model: Model, ctx: PassContext) -> Model:
     return model.replace(processes=tuple(processes))
 
 
-def is_scope_of_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a sub-process is a scope of rows of its process: where rows are needed in any case,
-    and where no lowering dissolves it."""
-    process = _process_of(use, model)
-    if process is None or why_no_rows(process, model, ctx):
-        return False
-    if not (has_row_needs(process, model, ctx) or _stays_scope(use, model, ctx)):
-        return False
-    return is_legal_in_rows(use, model, ctx)
-
-
-def _stays_scope(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether no lowering dissolves a sub-process. Inner ones come first: an outer one stays if one
-    of them does."""
-    from orgflow_ir.lowering.inlining import handler_obstacles
-    from orgflow_ir.lowering.sub_processes import why_not_inline
-
-    sub = use.element
-    assert isinstance(sub, SubProcess)
-    assert use.scope is not None
-    if sub.flavour == "event":
-        return next(handler_obstacles(sub, use.scope, model, ctx), None) is not None
-    inner = [n for n in sub.nodes if isinstance(n, SubProcess) and n.flavour == "plain"]
-    if inner:
-        uses = (ConstructUse(node.construct, node, sub) for node in inner)
-        return any(_stays_scope(use_inside, model, ctx) for use_inside in uses)
-    return bool(why_not_inline(use, model, ctx))
-
-
 def is_caught_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether the error of an end event in a sub-process leads to an event on its border."""
     event, scope = use.element, use.scope
     assert isinstance(event, Event)
     process = _process_of(use, model)
-    if process is None or scope is None or why_no_rows(process, model, ctx):
+    if process is None or scope is None or not may_have_rows(process, model, ctx):
         return False
     host = ctx.analysis(ControlFlow, scope).nodes.get(event.attached_to or "")
     if not isinstance(host, SubProcess):

@@ -11,7 +11,7 @@ from orgflow.backends.n8n.plan.row_waits import (
     is_caught_in_rows,
     is_legal_in_rows,
     is_matched,
-    is_scope_of_rows,
+    permit_rows,
 )
 from orgflow.backends.n8n.plan.target_options import (
     why_no_inbox,
@@ -584,14 +584,14 @@ N8N_TARGET = TargetSpec(
             "call back to its caller, and map variables by name or with simple expressions",
         ),
         "sub-process": LegalIf(
-            is_scope_of_rows,
+            is_legal_in_rows,
             _IN_ROWS,
             why_no_scope,
             "move its steps into the parent process, and use gateways to end or repeat them",
             yet=True,
         ),
         "sub-process.event": LegalIf(
-            is_scope_of_rows,
+            is_legal_in_rows,
             _IN_ROWS,
             why_no_handler,
             "handle its event within the process itself",
@@ -811,4 +811,5 @@ N8N_TARGET = TargetSpec(
         "messages": why_no_messages,
     },
     wants_diagram=True,
+    resort=permit_rows,
 )
