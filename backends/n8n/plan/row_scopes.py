@@ -77,7 +77,7 @@ def flatten_process(process: Process, model: Model) -> FlatProcess:
                     catchers[node.id] = _start_of(by, process)
     scopes: dict[str, RowScope] = {}
     owners: dict[str, str] = {}
-    nodes, flows = _flatten(wrap_bodies(process), "", scopes, owners)
+    nodes, flows = _flatten_scope(wrap_bodies(process), "", scopes, owners)
     flat = process.replace(nodes=tuple(nodes), flows=tuple(flows))
     return FlatProcess(flat, scopes, owners, catchers)
 
@@ -133,7 +133,7 @@ def wrap_bodies(scope: Scope) -> Scope:
     return scope.replace(nodes=tuple(outer), flows=tuple(flows))
 
 
-def _flatten(
+def _flatten_scope(
     scope: Scope, name: str, scopes: dict[str, RowScope], owners: dict[str, str]
 ) -> tuple[list[Node], list[Flow]]:
     """Nodes and flows of a scope and of all scopes in it; adds these to `scopes`, outer ones
@@ -155,15 +155,15 @@ def _flatten(
         )
         nodes.append(Event(id=out, position="throw", derived_from=(node.id,)))
         flows = [f.replace(source=out) if f.source == node.id else f for f in flows]
-        inner_nodes, inner_flows = _enter(node, out)
+        inner_nodes, inner_flows = _enter_scope(node, out)
         inner = node.replace(nodes=tuple(inner_nodes), flows=tuple(inner_flows))
-        more_nodes, more_flows = _flatten(inner, node.id, scopes, owners)
+        more_nodes, more_flows = _flatten_scope(inner, node.id, scopes, owners)
         nodes += more_nodes
         flows += more_flows
     return nodes, flows
 
 
-def _enter(sub: SubProcess, out: str) -> tuple[list[Node], list[Flow]]:
+def _enter_scope(sub: SubProcess, out: str) -> tuple[list[Node], list[Flow]]:
     """The content of a sub-process without its start events, with flows from the element that opens
     it, and from its ends to the one behind it."""
     graph = ControlFlow(sub)

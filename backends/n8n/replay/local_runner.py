@@ -26,6 +26,11 @@ from orgflow.backends.n8n.plan.graph import HelperKey, start_key
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.task_form import TaskForm
 from orgflow.backends.n8n.replay.scripted_data import script_nodes
+from orgflow.backends.n8n.replay.segment_runs import (
+    NOT_EVALUATED,
+    play_segments,
+    visible_elements,
+)
 
 from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
 from orgflow_ir.flow.control_flow.graph import list_reachable
@@ -75,17 +80,10 @@ class LocalRunner(Runner):
         self._workflow: Workflow | None = None
 
     def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
-        """See `Runner`. Raises `KeyError` if the process has no output, and
-        `UnplayableProcessError` if it waits in several places."""
+        """See `Runner`. Raises `KeyError` if the process has no output."""
         del ctx
         compiled = emitted.compiled[process]
         assert isinstance(compiled, CompiledProcess)
-        for scope in (*compiled.scopes, *compiled.called):
-            if scope.plan.segments is not None:
-                raise UnplayableProcessError(
-                    f"`{scope.workflow['name']}` waits in several places: its parts run on a "
-                    "server with orgflow's support set, and are not played without one"
-                )
         self._compiled = compiled
         self._workflow = compiled.root.workflow
 
@@ -112,11 +110,20 @@ class LocalRunner(Runner):
 
     @property
     def visible(self) -> frozenset[str]:
+        if self.is_cut:
+            return frozenset(visible_elements(self.compiled.root.plan))
         nodes = (n for scope in self._all_scopes for n in scope.plan.workflow_graph.nodes.values())
         return frozenset(n.element for n in nodes if n.role == "element")
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the process waits in several places, and is played on the model of rows."""
+        return self.compiled.root.plan.segments is not None
+
+    @property
     def changed(self) -> tuple[str, ...]:
+        if self.is_cut:
+            return (NOT_EVALUATED,)
         names = [name for scope in self._all_scopes for name in _stubbed_nodes(scope.plan)]
         computed = {name for scope in self._all_scopes for name in _computing_nodes(scope.plan)}
         outside = {name for scope in self._all_scopes for name in _sending_nodes(scope.plan)}
@@ -142,6 +149,9 @@ class LocalRunner(Runner):
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`. Raises `EngineError` if the engine is missing or cannot be started."""
+        if self.is_cut:
+            yield from (play_segments(self.compiled.root.plan, self.workflow, run) for run in runs)
+            return
         requests: list[RunRequest | str] = []  # texts for those that no data makes it take
         for run in runs:
             try:
@@ -227,7 +237,12 @@ class LocalRunner(Runner):
     ) -> RunRequest:
         """The run of the engine that a list of stimuli drives; stimuli without data need no stub:
         waits are answered immediately, and the engine has its own order. `errors` are messages of
-        tasks that fail, visit by visit; a failing task outputs no data."""
+        tasks that fail, visit by visit; a failing task outputs no data. Raises
+        `UnplayableProcessError` for a process that waits in several places."""
+        if self.is_cut:
+            raise UnplayableProcessError(
+                "a process that waits in several places is not played with data"
+            )
         root = self.compiled.root
         start, process = stimuli[0].element, root.plan.process
         trigger = root.plan.workflow_graph.nodes[
