@@ -8,7 +8,7 @@ execution has one token at a time.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
@@ -283,8 +283,13 @@ def _row_code(row: AnyRow, plan: ScopePlan) -> str:
         fields["due"] = due_code(row.due, UNTIL if row.computed else "")
     if row.kind == "receiver":
         fields["message_key"] = _message_code(row.message, plan)
-    code = "{" + ",".join(f"{property_name(name)}:{text}" for name, text in fields.items()) + " }"
-    return _repeated_code(row, code, plan) if row.repeats else code
+    if row.repeats:
+        return _repeated_code(row, fields, plan)
+    return _object_code(fields)
+
+
+def _object_code(fields: Mapping[str, str]) -> str:
+    return "{" + ",".join(f"{property_name(name)}:{text}" for name, text in fields.items()) + " }"
 
 
 def _chosen_code(row: ChosenRows, plan: ScopePlan) -> str:
@@ -296,12 +301,16 @@ def _chosen_code(row: ChosenRows, plan: ScopePlan) -> str:
     return f"!({tests})"
 
 
-def _repeated_code(row: OpenedRow, code: str, plan: ScopePlan) -> str:
-    """JavaScript for a timer that counts how often it has fired, if it fires again."""
+def _repeated_code(row: OpenedRow, fields: Mapping[str, str], plan: ScopePlan) -> str:
+    """JavaScript for an event that may happen again, with a count of how often it has."""
     count = f"({property_of(f'{taken_code(plan)}.token.local', row.element)}??0)"
-    attached = f"attached_to:{taken_code(plan)}.token.attached_to"
-    local = f"local:{{{property_name(row.element)}:{count}+1}}"
-    again = f"{code[:-2]},{attached},{local} }}"
+    again = _object_code(
+        {
+            **fields,
+            "attached_to": f"{taken_code(plan)}.token.attached_to",
+            "local": f"{{{property_name(row.element)}:{count}+1}}",
+        }
+    )
     return again if row.again is None else f"...({count}+1<{row.again}?[{again}]:[])"
 
 

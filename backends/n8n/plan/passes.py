@@ -13,7 +13,7 @@ from typing import Any, Final
 from orgflow.backends.n8n.plan.actions import CALLED_FROM_OUTSIDE, Call
 from orgflow.backends.n8n.plan.graph import PlanGraph
 from orgflow.backends.n8n.plan.lazy_modules import load_function
-from orgflow.backends.n8n.plan.row_waits import RowVerdicts
+from orgflow.backends.n8n.plan.row_waits import RowVerdicts, waits_in_rows
 from orgflow.backends.n8n.plan.scope_plan import CONVENTIONS, ScopePlan
 from orgflow.backends.n8n.plan.scopes import Together, WorkflowScope, scopes_of
 from orgflow.backends.n8n.plan.target_options import PEOPLE, PLACEHOLDER
@@ -96,10 +96,13 @@ def _has_parts(plan: ScopePlan) -> bool:
     return source is not None and any(p.has_kind("sub-process") for p in source.processes)
 
 
-def _may_wait_in_rows(plan: ScopePlan) -> bool:
-    """Whether a process may have to be cut into segments; no sub-process is."""
-    used = plan.ctx.shared(RowVerdicts).used
-    return plan.scope.body is plan.process and (bool(used) or _may_wait(plan))
+def _waits_in_rows(plan: ScopePlan) -> bool:
+    """Whether a process is cut into segments; no sub-process is."""
+    if plan.scope.body is not plan.process:
+        return False
+    if not plan.ctx.shared(RowVerdicts).used and not _may_wait(plan):
+        return False
+    return waits_in_rows(plan.process, plan.scope.model, plan.ctx)
 
 
 def _is_cut(plan: ScopePlan) -> bool:
@@ -110,7 +113,7 @@ PLAN_PASSES: Final = (
     PlanPass(
         "segment_cuts.find_segments",
         "whether waits are rows decides about nearly every node",
-        _may_wait_in_rows,
+        _waits_in_rows,
     ),
     PlanPass(
         "waits.plan_waits",

@@ -10,10 +10,8 @@ process with an element for which there is no encoding in rows is planned as if 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from orgflow.backends.n8n.plan.message_links import message_links
-from orgflow.backends.n8n.plan.row_scopes import FlatProcess, flatten_process, starts_in
 from orgflow.backends.n8n.plan.target_options import PEOPLE, version_of
 from orgflow.backends.n8n.plan.wait_constructs import is_awaited, parallel_waits
 
@@ -21,6 +19,7 @@ from orgflow_ir.flow.concurrency.model_concurrency import concurrency_of, is_rep
 from orgflow_ir.flow.concurrency.waits import WaitingElements, comes_from_outside, stops_others
 from orgflow_ir.flow.control_flow.calls import is_called
 from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.constructs import ConstructUse
@@ -28,6 +27,12 @@ from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.form_fields import is_done_by_a_person
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.plan import message_links, row_scopes
+else:  # for models that need rows
+    message_links = LazyModule("orgflow.backends.n8n.plan.message_links")
+    row_scopes = LazyModule("orgflow.backends.n8n.plan.row_scopes")
 
 AWAITED: Final = ("timer", "message")
 """Triggers that a row waits for."""
@@ -46,7 +51,7 @@ class RowVerdicts:
     def __init__(self) -> None:
         self.reasons: dict[int, tuple[Process, str]] = {}
         self.used: set[str] = set()
-        self.flat: dict[str, FlatProcess] = {}
+        self.flat: dict[str, row_scopes.FlatProcess] = {}
         self.permitted = False
 
 
@@ -79,7 +84,7 @@ def is_legal_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 def is_matched(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a message flow leads to an element that waits for its message, and both processes
     have an encoding in rows."""
-    links = ctx.analysis(message_links, model)
+    links = ctx.analysis(message_links.message_links, model)
     link = next((link for link in links if link.flow == use.element.id), None)
     if link is None or not may_have_rows(link.source, model, ctx):
         return False
@@ -111,7 +116,7 @@ def flatten_scopes(model: Model, ctx: PassContext) -> Model:
     processes = []
     for process in model.processes:
         if process.has_kind("sub-process") and waits_in_rows(process, model, ctx):
-            verdicts.flat[process.id] = flatten_process(process, model)
+            verdicts.flat[process.id] = row_scopes.flatten_process(process, model)
             process = verdicts.flat[process.id].process
         processes.append(process)
     return model.replace(processes=tuple(processes))
@@ -127,9 +132,9 @@ def is_caught_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool
     host = ctx.analysis(ControlFlow, scope).nodes.get(event.attached_to or "")
     if not isinstance(host, SubProcess):
         return False
-    return event.id in flatten_process(process, model).catchers.values() and is_legal_in_rows(
-        use, model, ctx
-    )
+    return event.id in row_scopes.flatten_process(
+        process, model
+    ).catchers.values() and is_legal_in_rows(use, model, ctx)
 
 
 def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:
@@ -143,7 +148,7 @@ def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:
 def has_row_needs(process: Process, model: Model, ctx: PassContext, *, races: bool = True) -> bool:
     """Whether people or messages are awaited beside other waits in a process; with `races`, also
     whether events compete, or messages of other processes are awaited."""
-    links = ctx.analysis(message_links, model) if races else ()
+    links = ctx.analysis(message_links.message_links, model) if races else ()
     if any(process.id in (link.source.id, link.target.id) for link in links):
         return True
     tasks = []
@@ -304,7 +309,7 @@ def _find_scope_obstacle(scope: SubProcess, process: Scope, model: Model, ctx: P
         return "it is repeated"
     if scope.for_compensation:
         return "it compensates"
-    starts = list(starts_in(scope))
+    starts = list(row_scopes.starts_in(scope))
     if scope.flavour == "plain":
         return "" if len(starts) <= 1 else "it has several starts"
     if len(starts) != 1 or starts[0].trigger not in (*AWAITED, "error"):
@@ -315,7 +320,7 @@ def _find_scope_obstacle(scope: SubProcess, process: Scope, model: Model, ctx: P
         return "its time is computed"
     if any(isinstance(n, SubProcess) and n.flavour == "event" for n in scope.nodes):
         return "it contains an event sub-process"
-    return "" if len(list(starts_in(process))) == 1 else "its scope has several starts"
+    return "" if len(list(row_scopes.starts_in(process))) == 1 else "its scope has several starts"
 
 
 _Find = Callable[..., str]

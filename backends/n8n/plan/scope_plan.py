@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.plan.carried import Carried
     from orgflow.backends.n8n.plan.groups import Group
     from orgflow.backends.n8n.plan.inclusive_joins import InclusiveJoin
-    from orgflow.backends.n8n.plan.segment_cuts import SegmentCuts
+    from orgflow.backends.n8n.plan.segment_data import SegmentCuts
     from orgflow.backends.n8n.plan.task_form import TaskForm
     from orgflow.backends.n8n.plan.work_names import NamedWork
 

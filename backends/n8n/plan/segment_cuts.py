@@ -10,51 +10,26 @@ set repeats a segment that was interrupted by the same switch.
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Final
 
 from orgflow.backends.n8n.plan.actions import Call, SendToProcess
-from orgflow.backends.n8n.plan.graph import HelperKey, Port, Role
+from orgflow.backends.n8n.plan.graph import HelperKey, Role
 from orgflow.backends.n8n.plan.message_links import MessageLink, message_links
 from orgflow.backends.n8n.plan.row_scopes import FlatProcess
-from orgflow.backends.n8n.plan.row_waits import RowVerdicts, waits_in_rows
+from orgflow.backends.n8n.plan.row_waits import RowVerdicts
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
+from orgflow.backends.n8n.plan.segment_data import SegmentCuts
 
-from orgflow_ir.model import Event, Flow, Gateway
-from orgflow_ir.model.records import dataclass
+from orgflow_ir.model import Event, Gateway
 
 END: Final = "end of "
 """Beginning of the event by which a scope is left whose paths have ended, before its id."""
 
 
-@dataclass(eq=False)
-class SegmentCuts:
-    """The segments of a process.
-
-    Attributes:
-        flat: the scopes of the process.
-        waits: elements that wait as rows: tasks, events, event-based gateways.
-        begun: the outputs of the switch by the event by which each segment begins.
-        labels: the names of these outputs.
-        absorbed: flows that become rows and have no connection.
-        called: start events that another process of the model begins.
-        entered: connections from the switch to elements that begin as branches of their own.
-    """
-
-    flat: FlatProcess
-    waits: set[str] = field(default_factory=set)
-    begun: dict[str, Port] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
-    absorbed: set[str] = field(default_factory=set)
-    called: list[str] = field(default_factory=list)
-    entered: list[tuple[Port, Flow]] = field(default_factory=list)
-
-
 def find_segments(plan: ScopePlan) -> None:
-    """Decide whether a process is cut into segments."""
-    if waits_in_rows(plan.process, plan.scope.model, plan.ctx):
-        flat = plan.ctx.shared(RowVerdicts).flat.get(plan.process.id)
-        plan.segments = SegmentCuts(flat=flat or FlatProcess(plan.process, {}, {}, {}))
+    """Begin to cut a process into segments: its scopes."""
+    flat = plan.ctx.shared(RowVerdicts).flat.get(plan.process.id)
+    plan.segments = SegmentCuts(flat=flat or FlatProcess(plan.process, {}, {}, {}))
 
 
 def hub_key(plan: ScopePlan, role: Role) -> HelperKey:

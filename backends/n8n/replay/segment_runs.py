@@ -25,6 +25,7 @@ from orgflow.backends.n8n.plan.actions import (
     Stop,
 )
 from orgflow.backends.n8n.plan.graph import PlanNode, most_ports
+from orgflow.backends.n8n.plan.message_links import message_links
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.segment_cuts import END, hub_key
 from orgflow.backends.n8n.waiting.row_model import (
@@ -40,6 +41,7 @@ from orgflow.backends.n8n.waiting.row_model import (
 
 from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.flow.token_game.stub_data import Unplayable
+from orgflow_ir.model import Gateway
 from orgflow_ir.plugins.runners import NodeExecution, RunResult
 
 NOT_EVALUATED: Final = (
@@ -73,7 +75,10 @@ def visible_elements(plan: ScopePlan) -> Iterator[str]:
     """The elements whose execution a run shows: not scopes, which are open while others run."""
     assert plan.segments is not None
     for node in plan.workflow_graph.nodes.values():
-        if node.role == "element" and node.element not in plan.segments.flat.scopes:
+        element = plan.graph.nodes.get(node.element)
+        races = isinstance(element, Gateway) and element.gateway_kind == "event"
+        shown = node.role == "element" and not races
+        if shown and node.element not in plan.segments.flat.scopes:
             yield node.element
 
 
@@ -110,7 +115,11 @@ class SegmentRun:
             raise Unplayable("errors of steps are not played beside several waits")
         self.world.begin(self._begin())
         self._settle()
+        links = self.plan.ctx.analysis(message_links, self.plan.scope.model)
         for step in self.run.steps:
+            for link in links:
+                if link.receiver.id == step.element and self._find_rows(link.flow):
+                    self._happen(link.flow)
             if step.element in self.segments.waits and step.action != "open":
                 self._happen(step.element)
         left = [row["element"] for row in self.world.rows if row["live"]]
@@ -132,8 +141,7 @@ class SegmentRun:
 
     def _happen(self, element: str) -> None:
         """What a row waits for: an answer, a moment or a message."""
-        rows = self.world.select(element=element, state="open")
-        rows = [row for row in rows if row["kind"] in ("task", "timer", "receiver")]
+        rows = self._find_rows(element)
         if not rows:
             if element in self.segments.begun:
                 raise SegmentRunError(f"nothing is open at {element}")
@@ -146,6 +154,11 @@ class SegmentRun:
         self._lead_to_switch(self.graph.nodes[entry])
         self.world.begin(continue_process(self.world, "p", key, "", event, {}))
         self._settle()
+
+    def _find_rows(self, element: str) -> list[Row]:
+        """The open rows of an element that something may happen to."""
+        rows = self.world.select(element=element, state="open")
+        return [row for row in rows if row["kind"] in ("task", "timer", "receiver")]
 
     def _settle(self) -> None:
         """Run all executions to their ends, the oldest first."""
