@@ -132,9 +132,8 @@ def is_caught_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool
     host = ctx.analysis(ControlFlow, scope).nodes.get(event.attached_to or "")
     if not isinstance(host, SubProcess):
         return False
-    return event.id in row_scopes.flatten_process(
-        process, model
-    ).catchers.values() and is_legal_in_rows(use, model, ctx)
+    catchers = row_scopes.flatten_process(process, model).catchers
+    return event.id in catchers.values() and is_legal_in_rows(use, model, ctx)
 
 
 def needs_rows(process: Process, model: Model, ctx: PassContext) -> bool:

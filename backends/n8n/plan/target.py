@@ -712,6 +712,9 @@ N8N_TARGET = TargetSpec(
             "wait for one of them only",
             yet=True,
         ),
+        "gateway.event.instantiating": Illegal(
+            _WAITS, "wait for one of them only", yet=True, because=why_not_first
+        ),
         "gateway.complex": Illegal(
             "it continues by its own rule, which no node of n8n supports",
             "replace it with exclusive, parallel or inclusive gateways",

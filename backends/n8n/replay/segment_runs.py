@@ -227,7 +227,8 @@ class SegmentRun:
         self.executed.append(NodeExecution(node.name, element))
 
     def _follow(self, node: PlanNode, output: int) -> PlanNode:
-        outputs = self.connections.get(node.name, {}).get("main") or []
+        wired = self.connections.get(node.name)
+        outputs = wired["main"] if wired is not None else []
         ends = outputs[output] if output < len(outputs) else []
         if len(ends) != 1:
             raise SegmentRunError(f"`{node.name}` leads to {len(ends)} nodes")
