@@ -91,7 +91,8 @@ class SegmentPlay:
         switch = self.graph.nodes[hub_key(self.plan, "segment")]
         assert isinstance(switch.action, ChooseSegment)
         events = [event for event, _ in switch.action.events]
-        event = f"{END}{token.element}" if token.event == "end" else token.event
+        left = token.kind == "scope" and token.event == "end"
+        event = f"{END}{token.element}" if left else token.event
         if event not in events:
             raise PlayError(f"no segment begins at {event}")
         port = Port(switch.key, events.index(event))

@@ -177,9 +177,12 @@ def print_choice(action: ChooseSegment, node_key: NodeKey, plan: ScopePlan) -> P
 def _event_test(event: str, plan: ScopePlan) -> str:
     """JavaScript for whether a row was claimed by an event."""
     token = f"{taken_code(plan)}.token"
+    if event == "end":  # an element with this id
+        return f"{token}.event==='end'&&{token}.kind!=='scope'"
     if not event.startswith(END):
         return f"{token}.event==={js_string(event)}"
-    return f"{token}.event==='end'&&{token}.element==={js_string(event.removeprefix(END))}"
+    scope = js_string(event.removeprefix(END))
+    return f"{token}.event==='end'&&{token}.kind==='scope'&&{token}.element==={scope}"
 
 
 # -- pages of tasks --------------------------------------------------------------------------------

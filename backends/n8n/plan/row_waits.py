@@ -306,6 +306,8 @@ def _find_scope_obstacle(scope: SubProcess, process: Scope, model: Model, ctx: P
         return f"rows have no scope like it, {scope.flavour}"
     if scope.loop is not None:
         return "it is repeated"
+    if not scope.nodes:
+        return "it is empty"
     if scope.for_compensation:
         return "it compensates"
     starts = list(row_scopes.starts_in(scope))

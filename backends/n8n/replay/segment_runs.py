@@ -41,7 +41,8 @@ from orgflow.backends.n8n.waiting.row_model import (
 
 from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.flow.token_game.stub_data import Unplayable
-from orgflow_ir.model import Gateway
+from orgflow_ir.model import Event, Gateway
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.plugins.runners import NodeExecution, RunResult
 
 NOT_EVALUATED: Final = (
@@ -104,6 +105,13 @@ class SegmentRun:
         self.stopped = ""
         self.flows = {port: flow for flow, port in plan.exits.items()}
         self.chosen: tuple[str, ...] = ()
+        happened = {step.element for step in run.steps}
+        self.early = {
+            node.attached_to
+            for node in plan.scope.body.nodes
+            if isinstance(node, Event) and node.attached_to is not None and node.id in happened
+        }
+        """Elements that count once they are open, since an event on their border follows."""
         self.taken: dict[str, deque[tuple[str, ...]]] = {}
         for step in run.steps:
             if step.taken:
@@ -143,9 +151,11 @@ class SegmentRun:
         """What a row waits for: an answer, a moment or a message."""
         rows = self._find_rows(element)
         if not rows:
-            if element in self.segments.begun:
-                raise SegmentRunError(f"nothing is open at {element}")
-            return  # an event-based gateway
+            if element not in self.segments.begun:
+                return  # an event-based gateway
+            if self.world.select(element=element):
+                raise Unplayable(f"steps without a wait are over before {element} happens")
+            raise SegmentRunError(f"nothing is open at {element}")
         row = rows[0]
         own = row["interrupting"] == "no" or not row["host"]
         key, event = (row["key"], "" if row["kind"] == "task" else element)
@@ -180,12 +190,14 @@ class SegmentRun:
     def _run_segment(self, world: RowWorld, token: Token) -> Steps:
         switch = self.graph.nodes[hub_key(self.plan, "segment")]
         assert isinstance(switch.action, ChooseSegment)
-        event = f"{END}{token.element}" if token.event == "end" else token.event
+        left = token.kind == "scope" and token.event == "end"
+        event = f"{END}{token.element}" if left else token.event
         events = [known for known, _ in switch.action.events]
         if event not in events:
             raise SegmentRunError(f"no part begins at {event}")
         waited = self.graph.nodes.get(event)
-        if waited is not None and isinstance(waited.action, CompleteSegment | OpenPage):
+        opens_itself = waited is not None and isinstance(waited.action, CompleteSegment | OpenPage)
+        if waited is not None and opens_itself and event not in self.early:
             self._execute(waited)
         node = self._follow(switch, events.index(event))
         for _ in range(_MOST_NODES):
@@ -199,6 +211,8 @@ class SegmentRun:
                     world, token, rows, {}, end=action.ends, leave=action.leaves,
                     levels=action.levels,
                 )  # fmt: skip
+                for row in action.rows:
+                    self._open_early(row)
                 if action.stops:
                     node = self._follow(node, 0)
                     continue
@@ -210,6 +224,14 @@ class SegmentRun:
                 return {}
             node = self._follow(node, self._choose_output(node))
         raise SegmentRunError("a part does not end")
+
+    def _open_early(self, row: AnyRow) -> None:
+        if isinstance(row, ChosenRows):
+            chosen = row.branch.flow.id in self.chosen
+            for inner in row.rows if chosen else row.otherwise:
+                self._open_early(inner)
+        elif row.element in self.early and row.kind != "scope":
+            self._execute(self.graph.nodes[row.element])
 
     def _lead_to_switch(self, node: PlanNode, *, begins: bool = False) -> None:
         """Follow the connections from a trigger, or from the end of a part, to the switch."""
@@ -248,9 +270,10 @@ class SegmentRun:
         return 0
 
     def _take(self, element: str) -> tuple[str, ...]:
-        queue = self.taken.get(element)
+        source = source_ids(self.plan.graph.nodes[element])[0]
+        queue = self.taken.get(element) or self.taken.get(source)
         if not queue:
-            raise SegmentRunError(f"the run does not come to {element} so often")
+            raise Unplayable(f"steps without a wait come to {element} before an event ends them")
         return queue.popleft()
 
     def _list_rows(self, rows: tuple[AnyRow, ...]) -> Iterator[OpenedRow]:
