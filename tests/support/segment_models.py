@@ -8,13 +8,14 @@ import random
 
 from concurrency_models import nested_model
 
-from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Node
+from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Node, SubProcess
 
 KINDS = (
     ("task", "task"),
     ("task", "inclusive"),
     ("task", "boundary"),
     ("task", "boundary", "inclusive", "sub"),
+    ("task", "sub", "handler"),
 )
 
 
@@ -58,6 +59,8 @@ def _event(name: str, rng: random.Random) -> Event:
 
 
 def _terminating(node: Node, rng: random.Random) -> Node:
+    if isinstance(node, SubProcess):
+        return node.replace(nodes=tuple(_terminating(inner, rng) for inner in node.nodes))
     if isinstance(node, Event) and node.position == "end" and rng.random() < 0.6:
         return node.replace(definitions=(EventDefinition(kind="terminate"),))
     return node

@@ -57,8 +57,8 @@ class FlatProcess(NamedTuple):
     catchers: Mapping[str, str]
 
     def levels_to(self, element: str, scope: str) -> int:
-        """How many scopes a token leaves that goes from an element to behind a scope around it; of
-        the process with an empty `scope`."""
+        """How many scopes a token leaves that goes from an element to behind a scope around it, 1
+        for the innermost one; with an empty `scope`, behind the process."""
         here, levels = self.owners.get(element, ""), 1
         while here != scope:
             here, levels = self.scopes[here].parent, levels + 1
@@ -96,6 +96,12 @@ def starts_in(scope: Scope) -> Iterator[Event]:
     return (n for n in scope.nodes if isinstance(n, Event) and n.position == "start")
 
 
+def is_terminating(node: Node) -> bool:
+    """Whether an element ends all that is active in its scope. In an event sub-process that is
+    nothing else (`row_waits`)."""
+    return isinstance(node, Event) and node.position == "end" and node.trigger == "terminate"
+
+
 def wrap_bodies(scope: Scope) -> Scope:
     """A scope in which what event sub-processes interrupt is a sub-process, and their steps follow
     events on its border."""
@@ -128,7 +134,11 @@ def wrap_bodies(scope: Scope) -> Scope:
     for handler in handlers:
         for start in starts_in(handler):
             outer.append(start.replace(position="boundary", attached_to=body))
-        outer += [n for n in handler.nodes if not (isinstance(n, Event) and n.position == "start")]
+        outer += [
+            n.replace(definitions=()) if is_terminating(n) else n
+            for n in handler.nodes
+            if not (isinstance(n, Event) and n.position == "start")
+        ]
         flows += handler.flows
     return scope.replace(nodes=tuple(outer), flows=tuple(flows))
 

@@ -301,7 +301,7 @@ def _find_gateway_obstacle(gateway: Gateway, process: Scope, model: Model, ctx: 
 
 
 def _find_scope_obstacle(scope: SubProcess, process: Scope, model: Model, ctx: PassContext) -> str:
-    del model, ctx
+    del model
     if scope.flavour not in ("plain", "event"):
         return f"rows have no scope like it, {scope.flavour}"
     if scope.loop is not None:
@@ -321,6 +321,9 @@ def _find_scope_obstacle(scope: SubProcess, process: Scope, model: Model, ctx: P
         return "its time is computed"
     if any(isinstance(n, SubProcess) and n.flavour == "event" for n in scope.nodes):
         return "it contains an event sub-process"
+    for node in scope.nodes:
+        if row_scopes.is_terminating(node) and beside_in_scope(node, scope, ctx):
+            return "an end in it ends other steps of it"
     return "" if len(list(row_scopes.starts_in(process))) == 1 else "its scope has several starts"
 
 

@@ -222,8 +222,7 @@ class _Cutter:
 
     def _ends_scope(self, event: Event, scope: str) -> CompleteSegment:
         """The end of a scope by an event in it; of the process with an empty `scope`."""
-        levels = self.flat.levels_to(event.id, self.flat.scopes[scope].parent if scope else "")
-        return CompleteSegment(leaves=event.id, levels=levels)
+        return CompleteSegment(leaves=event.id, levels=self.flat.levels_to(event.id, scope))
 
     # -- waits ---------------------------------------------------------------------------------
 

@@ -119,6 +119,8 @@ class SegmentRun:
 
     def play(self) -> None:
         """Play all steps. Raises `Unplayable` and `SegmentRunError`."""
+        if self.segments.flat.scopes:
+            raise Unplayable("sub-processes that an event may end are not played")
         if any(node.fails_over for node in self.graph.nodes.values()):
             raise Unplayable("errors of steps are not played beside several waits")
         self.world.begin(self._begin())
@@ -201,16 +203,19 @@ class SegmentRun:
             self._execute(waited)
         node = self._follow(switch, events.index(event))
         for _ in range(_MOST_NODES):
-            opens = node.element in self.segments.waits and node.role == "element"
-            if not (opens and isinstance(node.action, CompleteSegment)):
-                self._execute(node)
             action = node.action
+            if not isinstance(action, CompleteSegment):
+                self._execute(node)
             if isinstance(action, CompleteSegment):
                 rows = [self._row(row, token) for row in self._list_rows(action.rows)]
                 result = yield from complete_steps(
                     world, token, rows, {}, end=action.ends, leave=action.leaves,
                     levels=action.levels,
                 )  # fmt: skip
+                if world.read(token.key)["state"] not in ("done", "ending"):
+                    return {}  # it was cancelled meanwhile
+                if node.role != "element" or node.element not in self.segments.waits:
+                    self._execute(node)
                 for row in action.rows:
                     self._open_early(row)
                 if action.stops:
@@ -297,6 +302,8 @@ class SegmentRun:
         if row.needed:
             cells["needed"] = row.needed
         if row.kind == "timer":
-            waits = row.element in self.segments.waits
+            element = self.plan.graph.nodes.get(row.element)
+            drawn = element is None or not element.derived_from
+            waits = row.element in self.segments.waits and drawn
             cells["due"] = self.world.now + (_LATER if waits else 0)
         return cells
