@@ -99,7 +99,8 @@ def starts_in(scope: Scope) -> Iterator[Event]:
 def is_terminating(node: Node) -> bool:
     """Whether an element ends all that is active in its scope. In an event sub-process that is
     nothing else (`row_waits`)."""
-    return isinstance(node, Event) and node.position == "end" and node.trigger == "terminate"
+    ends = isinstance(node, Event) and node.position in ("end", "throw")
+    return ends and isinstance(node, Event) and node.trigger == "terminate"
 
 
 def wrap_bodies(scope: Scope) -> Scope:
@@ -190,6 +191,9 @@ def _enter_scope(sub: SubProcess, out: str) -> tuple[list[Node], list[Flow]]:
         if isinstance(node, Event) and node.position == "end" and node.trigger == "none":
             nodes.append(node.replace(position="throw", name=node.name or "End"))
             plain = True
+        elif isinstance(node, Event) and is_terminating(node):
+            nodes.append(node.replace(position="throw", name=node.name or "End"))
+            plain = True  # what is behind the scope can be reached
         elif isinstance(node, SubProcess) and node.for_compensation:
             continue
         else:

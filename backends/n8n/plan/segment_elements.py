@@ -37,8 +37,10 @@ def is_cut(node: Node, plan: ScopePlan) -> bool:
     """Whether a gateway needs a node because it ends a segment."""
     if plan.segments is None or not isinstance(node, Gateway):
         return False
-    if node.gateway_kind in ("parallel", "event"):
+    if node.gateway_kind == "event":
         return True
+    if node.gateway_kind == "parallel":
+        return len(plan.graph.flows_out(node.id)) > 1 or is_row_join(node, plan)
     return node.gateway_kind == "inclusive" and is_row_join(node, plan)
 
 

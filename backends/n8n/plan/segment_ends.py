@@ -30,7 +30,7 @@ from orgflow.backends.n8n.plan.decisions import add_stop, may_be_unset
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, PlanNode, Port, Role
 from orgflow.backends.n8n.plan.message_links import MessageLink, message_links, waits_for_it
 from orgflow.backends.n8n.plan.messages import message_name
-from orgflow.backends.n8n.plan.row_scopes import RowScope
+from orgflow.backends.n8n.plan.row_scopes import RowScope, is_terminating
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.segment_cuts import END, hub_key, is_row_join, send_by
 
@@ -182,7 +182,7 @@ class _Cutter:
         port = self._send_messages(node, port)
         if port is not None:
             self.sent_from[node.id] = port
-        if isinstance(node, Event) and node.position == "end":
+        if isinstance(node, Event) and (node.position == "end" or is_terminating(node)):
             self._cut_end(node)
         elif self._has_no_flow(node) and node.id in self.plan.graph.reachable:
             self._end_path(node.id, port or Port(self.plan.outlet(node.id)), f"{planned.name} ends")

@@ -199,7 +199,8 @@ class SegmentRun:
             raise SegmentRunError(f"no part begins at {event}")
         waited = self.graph.nodes.get(event)
         opens_itself = waited is not None and isinstance(waited.action, CompleteSegment | OpenPage)
-        if waited is not None and opens_itself and event not in self.early:
+        waits = event in self.segments.waits and event not in self.early
+        if waited is not None and opens_itself and waits:
             self._execute(waited)
         node = self._follow(switch, events.index(event))
         for _ in range(_MOST_NODES):
