@@ -205,6 +205,23 @@ def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterato
                     yield f"{ctx.name(node)}: {reason}"
             if isinstance(node, CallActivity) and waiting.waits(node):
                 yield f"{ctx.name(node)}: the called process waits"
+    yield from _list_uncaught(process, model)
+
+
+def _list_uncaught(process: Process, model: Model) -> Iterator[str]:
+    """Event sub-processes for an error that no end event throws."""
+    starts = [
+        start
+        for scope in process.scopes()
+        if isinstance(scope, SubProcess) and scope.flavour == "event"
+        for start in row_scopes.starts_in(scope)
+        if start.trigger == "error"
+    ]
+    if starts:
+        caught = {*row_scopes.flatten_process(process, model).catchers.values()}
+        for start in starts:
+            if start.id not in caught:
+                yield f"no end event throws the error of {start.label}"
 
 
 _ON_PAGES: Final = ("form", "placeholder")
