@@ -33,7 +33,7 @@ SET = build_support_set(
 )
 COUNTS = {
     "report": 3, "admit": 11, "claim": 19, "join": 12, "end_scope": 15, "match": 20,
-    "complete": 24, "start": 13, "message": 13, "sweep": 37,
+    "complete": 24, "start": 13, "message": 14, "sweep": 37,
 }  # fmt: skip
 """Nodes of each workflow, its note included."""
 
