@@ -49,7 +49,8 @@ class WaitsBeside(Rule):
     """
     What it finds
         User tasks and receive tasks that may be open while other work waits, in a process that has
-        no encoding in rows of a Data Table: on n8n 1, or beside an element without such an encoding.
+        no encoding in rows of a Data Table: on n8n 1, or beside an element without such an
+        encoding.
     Why it is wrong
         An n8n execution waits at only one place at a time: of two forms, only one could be
         answered. Such tasks remain placeholders, which continue immediately; all others become
