@@ -163,7 +163,7 @@ bench-soundness: $(VENV)/.test
 	$(BIN)/python benchmarks/soundness_fuzz.py --count 20000
 
 bench-verify: engine
-	$(BIN)/python benchmarks/data_edits.py --show
+	$(BIN)/python benchmarks/data_edits.py --show $(if $(SEED),--seed $(SEED))
 	$(BIN)/python benchmarks/verify_mutants.py
 
 referee: engine

@@ -1,10 +1,10 @@
 """Edits of compiled workflows: what n8n's engine does with them, and what `verify`, `diff` and
 `check` say.
 
-`python benchmarks/data_edits.py [--edits N] [--models N] [--seed N] [--only WORD] [--show]
-[--cross] [--save FOLDER] [--jobs N]` edits one node, parameter, setting or wire of a compiled
-workflow at a time. It prints, by kind of node and by kind of edit, how many edits change an outcome
-on the engine, and the verdicts.
+`python benchmarks/data_edits.py [--edits N] [--models N] [--each N] [--seed N] [--only WORD]
+[--show] [--cross] [--save FOLDER] [--jobs N] [--work FOLDER]` edits one node, parameter, setting or
+wire of a compiled workflow at a time. It prints, by kind of node and by kind of edit, how many
+edits change an outcome on the engine, and the verdicts.
 
 Truth: both workflows play the same inputs, answers and results of tasks, on n8n's own engine
 (`edit_truth.py`). An edit differs if any outcome differs. It is equal if it is of a kind that
@@ -15,26 +15,44 @@ A false proof is the verdict `proved` on an edit that differs; `diff` is false t
 behaviour the same. A false difference is a verdict `different` or `changed` on an equal edit.
 `check` is false if it reports a new error in the workflow of an equal edit.
 
-Exit code 1 after a false proof, a crash, or more than 2 % of false differences.
+Results are kept in `--work`, model by model: a second call continues where the first ended, and
+after a change of the product it asks the commands again, but the engine only about new edits.
+
+Exit code 1 after a false proof, a crash, a behaviour that `diff` calls the same wrongly, a new
+error of `check` on an equal edit, or more than 2 % of false differences.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import copy
+import itertools
 import json
 import random
 import sys
 import tempfile
 import time
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from edit_kinds import CHANGING, NEUTRAL, Edit
+from edit_records import EditRecord
 from edit_subjects import compile_subject, list_models
-from edit_truth import EditTools, Json, Subject, differs_from, kind_of, prepare_subject
+from edit_truth import (
+    EditTools,
+    Json,
+    Subject,
+    differs_from,
+    in_any_order,
+    in_order,
+    kind_of,
+    prepare_subject,
+    without_unread,
+)
 from orgflow.api import check, read, verify
 from orgflow.backends.n8n.diff.file_comparison import diff_files
 from orgflow.backends.n8n.engine.local import LocalEngine
@@ -42,12 +60,37 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 
+ROOT = Path(__file__).resolve().parent.parent
 MOST_FALSE_DIFFERENCES = 0.02
+USABLE_SHARE = 0.65
+"""Share of models that have workflows of a size that is run, with inputs of steady outcomes."""
+
+MOST_SECONDS = 90
+"""Time for one model; the edits that are left then are not judged."""
 CRASHED, CONDITIONAL = "crashed", "proved if"
 NOT_PROVED = ("different", "changed", "changed expression", "refused", CRASHED)
 NEUTRAL_SHARE = 0.4
-TRIES = 30
-"""Draws of an editor and a node before a model counts as used up."""
+TRIES, PLACES = 20, 12
+"""Draws of an editor, and of a node for it, before a model counts as used up."""
+
+
+def in_open_order(outcome: str) -> list[str]:
+    """The lines of an outcome, sorted; of a run that failed only that it did. Which of two branches
+    that are open together takes its turn first, and so whether the other one is there when a step
+    fails, is open in a model."""
+    standing, _, lines = outcome.partition("\n")
+    failed = json.loads(lines)[0][0] == "error"
+    return [standing, "error"] if failed else in_any_order(outcome)
+
+
+READINGS = {
+    "place": in_open_order,
+    "note": in_open_order,
+    "move": in_open_order,
+    "insertion": without_unread,
+}
+"""How outcomes are compared after an edit of a kind: branches that are open together may take turns
+differently after nodes were moved, and what an added node writes may be read by nobody."""
 
 
 class Judgement(NamedTuple):
@@ -104,6 +147,15 @@ class Judgement(NamedTuple):
         """Whether `diff` and `verify` disagree about an edit that the engine judged."""
         judged = self.differs or self.is_equal
         return judged and self.verdict != CONDITIONAL and self.same != (self.verdict == "proved")
+
+    @property
+    def faults(self) -> list[str]:
+        """What the commands got wrong."""
+        wrong = {
+            "false proof": self.is_false_proof, "false difference": self.is_false_difference,
+            "crash": self.is_crash, "diff": self.is_contradicted, "check": self.is_false_alarm,
+        }  # fmt: skip
+        return [name for name, is_wrong in wrong.items() if is_wrong]
 
     @property
     def is_crash(self) -> bool:
@@ -168,20 +220,19 @@ def draw_edit(
     subject: Subject, rng: random.Random, tools: EditTools
 ) -> tuple[Edit, dict[str, Json], str] | None:
     """An edit of one node of a copy of the workflows, and the id of its workflow."""
-    neutral = rng.random() < NEUTRAL_SHARE
-    table = NEUTRAL if neutral else CHANGING
-    weights = [weight for weight, _ in table.values()]
-    (kind,) = rng.choices(list(table), weights)
     for _ in range(TRIES):
-        workflows = copy.deepcopy(subject.workflows)
-        id = rng.choice(sorted(workflows))
-        nodes = [n for n in workflows[id]["nodes"] if kind_of(n) != "stickyNote"]
-        types = sorted({kind_of(n) for n in nodes})
-        type = rng.choice(types)  # each kind of node as often as any other
-        node = rng.choice([n for n in nodes if kind_of(n) == type])
-        words = table[kind][1](node, workflows[id], rng, tools)
-        if (words is not None and workflows != subject.workflows) or words == "reordered keys":
-            return Edit(kind, type, words or "", neutral), workflows, id
+        neutral = rng.random() < NEUTRAL_SHARE
+        table = NEUTRAL if neutral else CHANGING
+        (kind,) = rng.choices(list(table), [weight for weight, _ in table.values()])
+        for _ in range(PLACES):
+            workflows = copy.deepcopy(subject.workflows)
+            id = rng.choice(sorted(workflows))
+            nodes = [n for n in workflows[id]["nodes"] if kind_of(n) != "stickyNote"]
+            type = rng.choice(sorted({kind_of(n) for n in nodes}))  # each kind of node as often
+            node = rng.choice([n for n in nodes if kind_of(n) == type])
+            words = table[kind][1](node, workflows[id], rng, tools)
+            if words is not None and (workflows != subject.workflows or words == "reordered keys"):
+                return Edit(kind, type, words, neutral), workflows, id
     return None
 
 
@@ -197,70 +248,130 @@ def judge_edit(
     edit: Edit,
     workflows: dict[str, Json],
     id: str,
-    engine: LocalEngine,
-    tools: EditTools,
-    folder: Path,
+    record: EditRecord,
+    bench: Bench,
 ) -> Judgement:
     """The truth and the opinions."""
-    errors = errors_of(workflows[id], folder) - errors_of(subject.workflows[id], folder)
+    errors = errors_of(workflows[id], bench.folder) - errors_of(subject.workflows[id], bench.folder)
     verdict, named = verdict_of(subject, workflows, list_changed_nodes(subject, workflows))
+    read = without_unread if edit.node == "merge" else READINGS.get(edit.kind, in_order)
+    differs = record.read_truth(workflows, read.__name__)
+    if differs is None:
+        differs = differs_from(subject, workflows, bench.engine, bench.tools, read=read)
+        record.write_truth(workflows, read.__name__, differs)
+    same = is_same_behaviour(subject.workflows, workflows)
     return Judgement(
-        subject.name, edit.kind, edit.node, edit.words, edit.equal,
-        differs_from(subject, workflows, engine, tools, any_order=edit.kind in ("place", "note")),
-        verdict,
-        named,
-        is_same_behaviour(subject.workflows, workflows), tuple(sorted(errors)),
+        subject.name, edit.kind, edit.node, edit.words, edit.equal, differs, verdict, named, same,
+        tuple(sorted(errors)),
     )  # fmt: skip
 
 
-Found = tuple[Judgement, Path, dict[str, Json]]
-"""A judgement with the model and the edited workflows."""
+class Found(NamedTuple):
+    """A judgement with the model and, after a fault, the edited workflows."""
+
+    judgement: Judgement
+    path: Path
+    workflows: dict[str, Json]
 
 
 class Share(NamedTuple):
-    """The part of a run that one process does."""
+    """One model of a run.
 
-    models: Sequence[tuple[str, Path, Mapping[str, str]]]
+    Attributes:
+        name: of the model.
+        path: its file.
+        options: of the target.
+        seed: of the run.
+        each: number of edits.
+        work: folder of the records; see `edit_records.py`.
+    """
+
+    name: str
+    path: Path
+    options: Mapping[str, str]
     seed: int
-    edits: int
     each: int
-    show: bool
+    work: Path
 
 
-def judge_share(share: Share) -> list[Found]:
-    """The judgements of edits of some models, until there are enough."""
-    results: list[Found] = []
-    with LocalEngine() as engine, EditTools() as tools, tempfile.TemporaryDirectory() as folder:
-        for name, path, options in share.models:
-            if len(results) >= share.edits:
-                break
-            subject = compile_subject(name, path, options)
-            rng = random.Random(f"{share.seed} {name}")
-            if subject is None or not prepare_subject(subject, engine, tools, rng):
-                continue
-            for judgement, workflows in judge_subject(
-                subject, share, rng, engine, tools, Path(folder)
-            ):
-                results.append((judgement, path, workflows))
-                if share.show:
-                    print_fault(judgement)
-    return results
+class Result(NamedTuple):
+    """What was found for a model; `reason` says why it was not judged, or not to the end."""
+
+    found: tuple[Found, ...]
+    reason: str
+
+
+class Bench(NamedTuple):
+    """What a process keeps alive: the engine, n8n's reading of parameters, and a folder."""
+
+    engine: LocalEngine
+    tools: EditTools
+    folder: Path
+
+
+_BENCHES: list[Bench] = []
+"""The bench of this process."""
+
+
+def open_bench() -> None:
+    """Start the engine of this process; it ends with the process."""
+    engine, tools = LocalEngine(), EditTools()
+    folder = tempfile.TemporaryDirectory()
+    engine.start()
+    tools.__enter__()
+    atexit.register(folder.cleanup)
+    atexit.register(engine.close)
+    atexit.register(tools.__exit__)
+    _BENCHES.append(Bench(engine, tools, Path(folder.name)))
+
+
+def judge_share(share: Share) -> Result:
+    """The judgements of the edits of one model, from its record if nothing changed since."""
+    if not _BENCHES:
+        open_bench()
+    (bench,) = _BENCHES
+    subject = compile_subject(share.name, share.path, share.options)
+    if subject is None:
+        return Result((), "no workflows, or too large ones")
+    record = EditRecord(share.work, [share.name, share.seed, subject.workflows])
+    result = record.read_result(share.each)
+    if result is None:
+        result = judge_subject(subject, share, record, bench)
+        record.write_result(share.each, result)
+    rows, reason = result
+    found = (Found(Judgement(*row[:-2], tuple(row[-2])), share.path, row[-1]) for row in rows)
+    return Result(tuple(found), reason)
 
 
 def judge_subject(
-    subject: Subject, share: Share, rng: random.Random, engine: LocalEngine, tools: EditTools,
-    folder: Path,
-) -> Iterator[tuple[Judgement, dict[str, Json]]]:  # fmt: skip
-    """The judgements of edits of one model; first that of its workflows as compiled."""
-    edit = Edit("none", "", "as compiled", equal=True)
+    subject: Subject, share: Share, record: EditRecord, bench: Bench
+) -> tuple[list[Any], str]:
+    """The judgements of edits of one model, as rows; first that of its workflows as compiled."""
+    begun = time.monotonic()
+    rng = random.Random(f"{share.seed} {share.name}")
+    known = record.read_subject()
+    if known is not None:
+        subject.inputs, subject.outcomes = known
+    elif not prepare_subject(subject, bench.engine, bench.tools, rng):
+        subject.inputs = []
+    record.write_subject(subject.inputs, subject.outcomes)
+    if not subject.inputs:
+        return [], "no input with a steady outcome"
     first = next(iter(subject.workflows))
-    compiled = copy.deepcopy(subject.workflows)
-    yield judge_edit(subject, edit, compiled, first, engine, tools, folder), compiled
-    for _ in range(share.each):
-        drawn = draw_edit(subject, rng, tools)
+    edits = [(Edit("none", "", "as compiled", equal=True), copy.deepcopy(subject.workflows), first)]
+    for number in range(share.each):
+        drawn = draw_edit(
+            subject, random.Random(f"{share.seed} {share.name} {number}"), bench.tools
+        )
         if drawn is not None:
-            edit, workflows, id = drawn
-            yield judge_edit(subject, edit, workflows, id, engine, tools, folder), workflows
+            edits.append(drawn)
+    rows = []
+    for edit, workflows, id in edits:
+        if time.monotonic() - begun > MOST_SECONDS:
+            return rows, f"{len(edits) - len(rows)} edits left after {MOST_SECONDS} s"
+        judgement = judge_edit(subject, edit, workflows, id, record, bench)
+        rows.append([*judgement, workflows if judgement.faults else {}])
+    return rows, ""
 
 
 # -- the tables ------------------------------------------------------------------------------------
@@ -295,16 +406,9 @@ def group_by(judgements: Iterable[Judgement], key: str) -> dict[str, list[Judgem
 def print_fault(judgement: Judgement) -> None:
     """A line about a judgement that a command got wrong."""
     j = judgement
-    faults = [
-        name
-        for name, wrong in (
-            ("false proof", j.is_false_proof), ("false difference", j.is_false_difference),
-            ("crash", j.is_crash), ("diff", j.is_contradicted), ("check", j.is_false_alarm),
-        ) if wrong
-    ]  # fmt: skip
-    if faults:
+    if j.faults:
         print(
-            f"{', '.join(faults)}: {j.model}: {j.kind} of {j.node}: {j.words}: "
+            f"{', '.join(j.faults)}: {j.model}: {j.kind} of {j.node}: {j.words}: "
             f"differs {j.differs}, {j.verdict}, diff same {j.same} {' '.join(j.errors)}",
             flush=True,
         )
@@ -339,39 +443,57 @@ def save_faults(found: Iterable[Found], folder: Path) -> None:
     (folder / "index.txt").write_text("".join(lines), "utf-8")
 
 
-def split_shares(
-    models: Sequence[tuple[str, Path, Mapping[str, str]]], args: argparse.Namespace
-) -> list[Share]:
-    """The models dealt out to processes."""
-    chosen = [m for m in models if args.only in m[0]][: args.models]
-    each = -(-args.edits // max(1, min(args.models, len(chosen))))
-    return [
-        Share(chosen[job :: args.jobs], args.seed, args.edits, each, args.show)
-        for job in range(args.jobs)
-    ]
+def judge_models(shares: Sequence[Share], args: argparse.Namespace) -> list[Result]:
+    """The results of models in their order, until there are enough edits; a few ahead."""
+    results: list[Result] = []
+    edits = 0
+    waiting: deque[Future[Result]] = deque()
+    left = iter(shares)
+    with ProcessPoolExecutor(args.jobs, initializer=open_bench) as pool:
+        waiting.extend(pool.submit(judge_share, s) for s in itertools.islice(left, 2 * args.jobs))
+        while waiting and edits < args.edits:
+            result = waiting.popleft().result()
+            waiting.extend(pool.submit(judge_share, share) for share in itertools.islice(left, 1))
+            results.append(result)
+            edits += max(len(result.found) - 1, 0)
+            for entry in result.found if args.show else ():
+                print_fault(entry.judgement)
+        for future in waiting:
+            future.cancel()
+    return results
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--edits", type=int, default=1500, help="number of edits")
-    parser.add_argument("--models", type=int, default=150, help="most models")
+    parser.add_argument("--edits", type=int, default=1050, help="number of edits")
+    parser.add_argument("--models", type=int, default=120, help="most models")
+    parser.add_argument("--each", type=int, help="edits of each model (default: as needed)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--only", default="", help="a part of the names of models")
     parser.add_argument("--show", action="store_true", help="print what is wrong")
     parser.add_argument("--cross", action="store_true", help="print kinds of node × kinds of edit")
     parser.add_argument("--save", type=Path, help="folder for the smallest example of each fault")
+    parser.add_argument(
+        "--work", type=Path, default=ROOT / "build" / "edits", help="folder of the records"
+    )
     args = parser.parse_args()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        shares = split_shares(list_models(Path(folder), args.seed), args)
-        with ProcessPoolExecutor(args.jobs) as pool:
-            found = [entry for part in pool.map(judge_share, shares) for entry in part]
+        models = [m for m in list_models(Path(folder), args.seed) if args.only in m[0]]
+        usable = max(1, int(USABLE_SHARE * min(args.models, len(models))))
+        each = args.each or -(-args.edits // usable)
+        shares = [Share(*model, args.seed, each, args.work) for model in models[: args.models]]
+        results = judge_models(shares, args)
+        found = [entry for result in results for entry in result.found]
         if args.save:
             save_faults(found, args.save)
-    judgements = [judgement for judgement, _, _ in found]
+    for reason, count in Counter(r.reason for r in results if r.reason).most_common():
+        print(f"{count} models: {reason}")
+    judgements = [entry.judgement for entry in found]
+    print(f"seed {args.seed}")
     return print_report(judgements, cross=args.cross, seconds=time.monotonic() - begun)
 
 
@@ -386,19 +508,27 @@ def print_report(judgements: Sequence[Judgement], *, cross: bool, seconds: float
     print("\n".join(table_lines("as compiled", group_by(compiled, "{j.verdict}"))))
     proofs = sum(judgement.is_false_proof for judgement in judgements)
     crashes = sum(judgement.is_crash for judgement in judgements)
-    differences = sum(judgement.is_false_difference for judgement in judgements)
-    equal = sum(judgement.is_equal for judgement in judgements)
+    differences = sum(judgement.is_false_difference for judgement in edits)
+    same = sum(judgement.is_false_same for judgement in edits)
+    changes = sum(judgement.is_false_change for judgement in edits)
+    apart = sum(judgement.is_contradicted for judgement in edits)
+    alarms = sum(judgement.is_false_alarm for judgement in edits)
+    wrong = [j for j in compiled if j.verdict not in ("proved", CONDITIONAL)]
+    equal = sum(judgement.is_equal for judgement in edits)
     unseen = sum(not (j.differs or j.equal) for j in edits)
     refused = sum(not (j.differs or j.equal) and j.verdict in NOT_PROVED for j in edits)
     limit = MOST_FALSE_DIFFERENCES * max(equal, 1)
     print(
         f"unseen: {unseen} edits, for which no input showed a difference; {refused} of them are "
-        f"not called proved\n{len(edits)} edits of {len(compiled)} models in {seconds:.0f} s: "
+        f"not called proved\nas compiled: {len(wrong)} of {len(compiled)} models are not proved\n"
+        f"diff: {same} called the same wrongly, {changes} called changed wrongly; it disagrees "
+        f"with verify about {apart} edits\ncheck: {alarms} new errors in equal edits\n"
+        f"{len(edits)} edits of {len(compiled)} models in {seconds:.0f} s: "
         f"{proofs} false proofs; {crashes} crashes; {differences} false differences of {equal} "
         f"equal ones ({100 * differences / max(equal, 1):.1f} %, at most "
         f"{100 * MOST_FALSE_DIFFERENCES:.0f} %)"
     )
-    return int(proofs > 0 or crashes > 0 or differences > limit)
+    return int(bool(proofs or crashes or same or alarms or wrong) or differences > limit)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "respondWith": ("text", "json", "noData"),
     "errorType": ("errorMessage", "errorObject"), "include": ("all", "selected", "none"),
     "typeValidation": ("strict", "loose"),
+    "field": ("minutes", "hours", "days", "weeks"),
     "defineForm": ("fields", "json"), "inputSource": ("passthrough", "workflowInputs"),
 }  # fmt: skip
 """Values that a person can choose for parameters of that name."""
@@ -295,10 +296,17 @@ def edit_setting(node: Json, workflow: Json, rng: random.Random, tools: EditTool
         ("executeOnce", not node.get("executeOnce", False)),
         ("alwaysOutputData", not node.get("alwaysOutputData", False)),
         ("disabled", True),
-        ("onError", rng.choice(("continueRegularOutput", "continueErrorOutput", "stopWorkflow"))),
-        ("retryOnFail", not node.get("retryOnFail", False)),
     ]
-    key, value = rng.choice(choices[:-1] if is_open(node) else choices)
+    # A placeholder cannot fail. Whoever fills it decides what is done when its node does.
+    if kind_of(node) != "noOp" and not (kind_of(node) == "set" and is_open(node)):
+        choices += [
+            ("maxTries", 5), ("waitBetweenTries", 4000),
+            ("retryOnFail", not node.get("retryOnFail", False)),
+            ("onError", rng.choice(
+                ("continueRegularOutput", "continueErrorOutput", "stopWorkflow")
+            )),
+        ]  # fmt: skip
+    key, value = rng.choice(choices)
     if node.get(key) == value:
         return None
     before = node.get(key)
@@ -316,9 +324,7 @@ def edit_call(node: Json, workflow: Json, rng: random.Random, tools: EditTools) 
         for other in workflow["nodes"]
         if kind_of(other) == "executeWorkflow"
     }
-    others = sorted(ids - {called["value"]})
-    if not others:
-        return None
+    others = [*sorted(ids - {called["value"]}), "another7"]
     before, called["value"] = called["value"], rng.choice(others)
     return f"calls {before} → {called['value']}"
 
@@ -328,6 +334,8 @@ def edit_workflow(node: Json, workflow: Json, rng: random.Random, tools: EditToo
     settings = workflow.setdefault("settings", {})
     key, value = rng.choice((
         ("executionOrder", "v0"), ("errorWorkflow", ""), ("executionTimeout", 7),
+        ("timezone", "America/New_York"), ("timezone", "Asia/Tokyo"), ("callerPolicy", "none"),
+        ("errorWorkflow", "another7"),
     ))  # fmt: skip
     before = settings.get(key, "")
     if before == value:
@@ -392,6 +400,118 @@ def edit_deletion(node: Json, workflow: Json, rng: random.Random, tools: EditToo
     return f"deleted {node['name']}"
 
 
+def edit_statements(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """Two statements of a Code node in the other order."""
+    code = node["parameters"].get("jsCode")
+    lines = code.split("\n") if isinstance(code, str) else []
+    places = [
+        i for i in range(len(lines) - 1)
+        if lines[i].endswith(";") and lines[i + 1].endswith(";")
+        and len(lines[i]) - len(lines[i].lstrip()) == len(lines[i + 1]) - len(lines[i + 1].lstrip())
+    ]  # fmt: skip
+    if not places:
+        return None
+    at = rng.choice(places)
+    lines[at], lines[at + 1] = lines[at + 1], lines[at]
+    node["parameters"]["jsCode"] = "\n".join(lines)
+    return f"exchanged lines {at + 1} and {at + 2}"
+
+
+def edit_branches(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """The branches of a node with several outputs, exchanged."""
+    outputs = workflow["connections"].get(node["name"], {}).get("main", [])
+    if len(outputs) < 2:
+        return None
+    first, second = rng.sample(range(len(outputs)), 2)
+    outputs[first], outputs[second] = outputs[second], outputs[first]
+    return f"exchanged outputs {first} and {second}"
+
+
+def edit_field(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """A field of a form: its type, options, label, default, or whether it is required."""
+    fields = node["parameters"].get("formFields", {}).get("values", [])
+    if not fields:
+        return None
+    entry = rng.choice(fields)
+    options = entry.get("fieldOptions", {}).get("values", [])
+    match rng.randrange(5):
+        case 0:
+            entry["requiredField"] = not entry.get("requiredField", False)
+            return f"requiredField: {entry['requiredField']}"
+        case 1:
+            types = [t for t in CHOICES["fieldType"] if t != entry.get("fieldType", "text")]
+            entry["fieldType"] = rng.choice(types)
+            return f"fieldType: {entry['fieldType']}"
+        case 2 if options:
+            options.pop(rng.randrange(len(options)))
+            return "removed an option"
+        case 3 if options:
+            options.append({"option": "Something else"})
+            return "added an option"
+        case 4:
+            entry["defaultValue"] = "7"
+            return "defaultValue: 7"
+    entry["fieldLabel"] = f"{entry.get('fieldLabel', '')} now"
+    return "fieldLabel"
+
+
+def edit_version(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """Another version of the node."""
+    before = node["typeVersion"]
+    others = [version for version in tools.versions_of(node) if version != before]
+    if not others:
+        return None
+    node["typeVersion"] = rng.choice(others)
+    return f"version {before} → {node['typeVersion']}"
+
+
+def edit_insertion(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """A node of a person's own in a wire: a Set, a Code, a filter, a limit or a wait."""
+    wires = list_wires(node, workflow)
+    if not wires:
+        return None
+    text = json.dumps(workflow)
+    names = sorted(set(re.findall(r"json\.(\w+)|\bv\.(\w+)", text)))
+    known = sorted({next(filter(None, pair)) for pair in names if any(pair)}) or ["noted"]
+    name = rng.choice([*known, "noted"])
+    kind, version, parameters = rng.choice((
+        ("set", 3.4, {"assignments": {"assignments": [
+            {"id": "1", "name": name, "type": "string", "value": "x"}]},
+            "includeOtherFields": True, "options": {}}),
+        ("set", 3.4, {"assignments": {"assignments": [
+            {"id": "1", "name": name, "type": "string", "value": "x"}]}, "options": {}}),
+        ("code", 2, {"jsCode": "return $input.all().map((i) => ({ json: { ...i.json, "
+                               f"{name}: 1 }} }}));"}),
+        ("code", 2, {"jsCode": "return [...$input.all(), ...$input.all()];"}),
+        ("code", 2, {"jsCode": "return [{ json: { done: true } }];"}),
+        ("filter", 2.2, {"conditions": {
+            "options": {"caseSensitive": True, "leftValue": "", "typeValidation": "loose",
+                        "version": 2},
+            "conditions": [{"id": "1", "leftValue": f"={{{{ $json.{name} }}}}", "rightValue": "",
+                            "operator": {"type": "string", "operation": "exists",
+                                         "singleValue": True}}],
+            "combinator": "and"}, "options": {}}),
+        ("limit", 1, {}),
+        ("wait", 1.1, {"amount": 1, "unit": "minutes"}),
+    ))  # fmt: skip
+    output, place = rng.choice(wires)
+    x, y = node["position"]
+    workflow["nodes"].append({
+        "id": "own", "name": "My own", "type": f"n8n-nodes-base.{kind}", "typeVersion": version,
+        "position": [x + 100, y], "parameters": parameters,
+    })  # fmt: skip
+    workflow["connections"]["My own"] = {"main": [[output[place]]]}
+    output[place] = {"node": "My own", "type": "main", "index": 0}
+    return f"added {kind} {textwrap.shorten(json.dumps(parameters), 70)}"
+
+
+def edit_move(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """A node that is moved far."""
+    x, y = node["position"]
+    node["position"] = [x + rng.choice((-400, 0, 300)), y + rng.choice((-900, 700, 2000))]
+    return f"moved to {node['position']}"
+
+
 # -- edits that change nothing ---------------------------------------------------------------------
 
 
@@ -431,6 +551,47 @@ def edit_note(node: Json, workflow: Json, rng: random.Random, tools: EditTools) 
         "position": [x, y - 200], "parameters": {"content": "Ask Kim about this."},
     })  # fmt: skip
     return "added a note"
+
+
+def edit_own_notes(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """The notes of a node replaced by a person's own words."""
+    if not node.get("notes"):
+        return None
+    node["notes"] = rng.choice(("Ask Kim.", ""))
+    return f"notes: {node['notes']}"
+
+
+def edit_sticky(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """A sticky note removed, if it does not state the options of the compilation: those are
+    nowhere else."""
+    notes = [
+        other for other in workflow["nodes"] if kind_of(other) == "stickyNote"
+        and '"options"' not in str(other["parameters"].get("content"))
+    ]  # fmt: skip
+    if not notes:
+        return None
+    removed = rng.choice(notes)
+    workflow["nodes"].remove(removed)
+    return f"removed the note {textwrap.shorten(str(removed['parameters'].get('content')), 40)}"
+
+
+def edit_pinned(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """Pinned data of a node, which n8n uses in its editor only."""
+    workflow["pinData"] = {node["name"]: [{"json": {"amount": 7, "kind": "a"}}]}
+    return f"pinned data of {node['name']}"
+
+
+def edit_kept_data(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
+    """Settings about what n8n keeps of an execution, and tags."""
+    key, value = rng.choice((
+        ("saveManualExecutions", True), ("saveDataSuccessExecution", "all"), ("tags", []),
+        ("saveDataErrorExecution", "all"), ("timezone", "DEFAULT"), ("executionTimeout", -1),
+    ))  # fmt: skip
+    place = workflow if key == "tags" else workflow.setdefault("settings", {})
+    if place.get(key) is not None:
+        return None
+    place[key] = value
+    return f"{key}: {value}"
 
 
 def edit_keys(node: Json, workflow: Json, rng: random.Random, tools: EditTools) -> str | None:
@@ -592,7 +753,9 @@ CHANGING: dict[str, tuple[int, Editor]] = {
     "operator": (2, edit_operator), "blank": (1, edit_blank), "removal": (3, edit_removal),
     "addition": (1, edit_addition), "order": (1, edit_order), "setting": (2, edit_setting),
     "call": (1, edit_call), "workflow setting": (1, edit_workflow), "wire": (3, edit_wire),
-    "deletion": (1, edit_deletion),
+    "deletion": (1, edit_deletion), "statements": (1, edit_statements),
+    "branches": (2, edit_branches), "field": (2, edit_field), "version": (1, edit_version),
+    "insertion": (2, edit_insertion), "move": (1, edit_move),
 }  # fmt: skip
 """Editors that may change an outcome, with their weights."""
 
@@ -601,7 +764,9 @@ NEUTRAL: dict[str, tuple[int, Editor]] = {
     "keys": (1, edit_keys), "defaults": (3, edit_defaults), "default setting": (1,
     edit_false_setting), "layout of code": (2, edit_layout), "tight brackets": (1, edit_tight),
     "split condition": (2, edit_split), "unit of a time": (1, edit_minutes),
-    "passage": (1, edit_passage),
+    "passage": (1, edit_passage), "own notes": (1, edit_own_notes),
+    "sticky note": (1, edit_sticky), "pinned data": (1, edit_pinned),
+    "kept data": (1, edit_kept_data),
     **{
         f"rewriting: {kind}": (1, rewriting_editor(kind))
         for kind in ("flip", "keys", "members", "brackets", "quotes", "branches", "declarations",

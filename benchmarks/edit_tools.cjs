@@ -143,7 +143,14 @@ function rewriteProgram(code, kind, pick) {
   return chosen.reduce((text_, [start, end, put]) => text_.slice(0, start) + put + text_.slice(end), code);
 }
 
+/** The versions of a type of node. */
+function listVersions({ type }) {
+  const name = type.replace('n8n-nodes-base.', '');
+  return [...new Set(types.filter((known) => known.name === name).flatMap((known) => known.version))];
+}
+
 const COMMANDS = {
+  versions: listVersions,
   parameters: ({ nodes }) => nodes.map(readParameters),
   rewrite,
 };

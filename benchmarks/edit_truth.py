@@ -1,9 +1,9 @@
 """What a workflow does, on n8n's own engine: inputs that reach its branches, and outcomes.
 
 An outcome is what steps of the model get and pass on, what forms ask, what requests and messages
-contain, how long waits last, what starts a run, and how the run ends; titles of pages and messages
-of stops are no part of it. It knows nothing of the compiler but the line of a node's notes that
-names its element. Parameters are read by n8n's own code, with its defaults.
+contain, how long waits last, what starts a run, and how the run ends. It knows nothing of the
+compiler but the line of a node's notes that names its element. Parameters are read by n8n's own
+code, with its defaults.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,12 @@ from orgflow.backends.n8n.engine.node import find_node
 Json = dict[str, Any]
 
 TRIED_INPUTS, KEPT_INPUTS = 30, 8
+PLAIN_SHARE = 0.4
+"""Share of inputs in which every variable is set, to a number: most programs compute."""
+
+FEW_INPUTS = 2
+"""Inputs that are played again at a time to see whether a difference stays."""
+
 LIMITS = {"nodes": 400, "ms": 30_000}
 
 OUTSIDE = ("httpRequest", "emailSend", "slack", "microsoftTeams", "gmail")
@@ -34,13 +40,15 @@ ASKING = ("wait", "form")
 CALLED = ("executeWorkflowTrigger", "errorTrigger")
 PRESENTATION = frozenset(
     (
-        "formTitle", "formDescription", "appendAttribution", "errorMessage", "buttonLabel",
-        "outputKey", "renameOutput", "renameFallbackOutput", "respondWithOptions", "notice",
-        "formSubmittedText", "customCss", "width", "height", "color", "content", "path",
-        "webhookSuffix",
+        "outputKey", "renameOutput", "renameFallbackOutput", "notice", "width", "height", "color",
+        "content",
     )
 )  # fmt: skip
-"""Parameters that change no run: words for people, and addresses, which depend on the server."""
+"""Parameters that nobody outside of n8n's editor can see: names of outputs, and looks of notes.
+Words and addresses count, since those who fill in a form or call a workflow notice them."""
+
+CREDENTIALS = ("/authentication", "/nodeCredentialType", "/genericAuthType")
+"""Parameters of requests about the credential; see `lost_parts`."""
 
 _FIELDS = re.compile(r"/(workflowInputs|columns)/value/")
 """The path of a mapping of fields, whose keys are names of the model's variables."""
@@ -56,6 +64,9 @@ _NUMBERS = re.compile(r"(?<![\w.\"])-?\d{1,7}(?:\.\d{1,3})?(?![\w\"])")
 _CHOICE = re.compile(r"[Ss]ets (\w+): (.+?)\.?$", re.MULTILINE)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)")
 _ADDRESS = re.compile(r'("webhookUrl": )"[^"]*"')
+_INSTANCE = re.compile(r"(?<=-)[0-9a-f]{16}(?=-)")
+"""The part of the key of a request that is another one in each run."""
+
 _STEP = re.compile(r'\["([^"]+)", "\w+", (\[[\d, ]*\])')
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _NEAR = 500 * 86400
@@ -81,7 +92,8 @@ def is_open(node: Json) -> bool:
 
 @dataclass(eq=False)
 class Subject:
-    """A model, its workflows by id as compiled with `options`, and those in which runs start."""
+    """A model, its workflows by id as compiled with `options`, those in which runs start, and what
+    is known of them: inputs, their outcomes, and the errors that `check` reports."""
 
     name: str
     path: Path
@@ -91,6 +103,7 @@ class Subject:
     mains: tuple[str, ...]
     inputs: list[Json] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
+    errors: dict[str, set[str]] = field(default_factory=dict)
 
 
 class EditTools:
@@ -130,6 +143,11 @@ class EditTools:
             self._read[key] = node["parameters"] if answer is None else answer
         return self._read[key]
 
+    def versions_of(self, node: Json) -> list[float]:
+        """The versions of the type of a node that n8n has."""
+        versions: list[float] = self.ask(command="versions", type=node["type"])
+        return versions
+
     def rewritten(self, code: str, kind: str, pick: int, *, expression: bool) -> Any:
         """Code with one rewriting that keeps its meaning; `None` if it has no place for it."""
         return self.ask(command="rewrite", code=code, kind=kind, pick=pick, expression=expression)
@@ -157,11 +175,11 @@ class InputPool:
         }
         self.nodes = sorted(str(node["name"]) for node in nodes)
 
-    def value(self, name: str, rng: random.Random) -> Any:
+    def value(self, name: str, rng: random.Random, *, plain: bool = False) -> Any:
         """A value for a variable."""
         if name in self.choices and rng.random() < 0.9:
             return rng.choice(self.choices[name])
-        match rng.randrange(12):
+        match rng.choice((3, 11)) if plain else rng.randrange(12):
             case 0 | 1 | 2 if self.texts:
                 return rng.choice(self.texts)
             case 3 | 4 | 5 | 6 if self.numbers:
@@ -173,28 +191,38 @@ class InputPool:
                 return [rng.randrange(9) for _ in range(rng.randrange(4))]
             case 9:
                 return rng.choice((None, {"a": 1}))
+            case _ if plain:
+                return rng.choice((0, 1, 2, 3, 5, 10, 100, 5000))
             case _:
                 return rng.choice((0, 1, 3, 100, 5000, "a", "2024-05-01", "x@y.org"))
 
-    def values(self, share: float, rng: random.Random) -> Json:
-        """Values for a share of the variables."""
-        return {n: self.value(n, rng) for n in self.names if rng.random() < share}
+    def values(self, share: float, rng: random.Random, *, plain: bool = False) -> Json:
+        """Values for a share of the variables; `plain`: numbers, where no choices are known."""
+        return {n: self.value(n, rng, plain=plain) for n in self.names if rng.random() < share}
 
     def draw(self, workflows: Mapping[str, Json], mains: Sequence[str], rng: random.Random) -> Json:
         """An input: the start, results of tasks, and answers to calls."""
+        plain = rng.random() < PLAIN_SHARE
         tasks = {}
         for id, workflow in workflows.items():
             for node in workflow["nodes"]:
                 element, role = tag_of(node)
                 if element and not role and is_open(node):
+                    # A step that decides always does so.
+                    decided = [name for name, _ in _CHOICE.findall(str(node.get("notes", "")))]
+                    visits = [
+                        self.values(rng.choice((0.3, 0.9)), rng, plain=plain)
+                        | {name: self.value(name, rng) for name in decided}
+                        for _ in range(4)
+                    ]
                     tasks[f"{id}/{element}"] = {
-                        "visits": [self.values(rng.choice((0.3, 0.9)), rng) for _ in range(4)],
-                        "mode": "merge",
+                        "visits": visits, "mode": "merge",
                         "errors": ["boom" if rng.random() < 0.06 else None],
-                    }
+                    }  # fmt: skip
         return {
-            "main": rng.choice(mains), "start": self.values(rng.choice((0.6, 0.97)), rng),
-            "tasks": tasks, "answers": [self.values(0.9, rng) for _ in range(6)],
+            "main": rng.choice(mains),
+            "start": self.values(1 if plain else rng.choice((0.6, 0.97)), rng, plain=plain),
+            "tasks": tasks, "answers": [self.values(0.9, rng, plain=plain) for _ in range(6)],
             "failed": rng.choice(self.nodes), "seed": rng.randrange(10**6),
         }  # fmt: skip
 
@@ -256,11 +284,34 @@ def visible_leaves(node: Json, tools: EditTools) -> dict[str, Any]:
         if seconds and isinstance(parameters.get(amount), int | float):
             parameters[amount] *= seconds
             del parameters[unit]
+    of_server = CREDENTIALS if kind_of(node) in OUTSIDE else ()
     return {
         path: leaf
         for path, leaf in leaves_of(parameters)
-        if leaf not in (None, "") and not is_presented(path)
+        if leaf not in (None, "") and not is_presented(path) and path not in of_server
     }
+
+
+def lost_parts(before: Mapping[str, Json], now: Mapping[str, Json]) -> list[str]:
+    """The credentials of requests, and the report of failures, that workflows had and no longer
+    have. They may get some: which secrets a server asks for, and who is told of failures there, is
+    in no model."""
+    lost = []
+    for id, workflow in before.items():
+        reports = workflow.get("settings", {}).get("errorWorkflow")
+        if reports and now[id].get("settings", {}).get("errorWorkflow") != reports:
+            lost.append(f"{id} reports to {reports}")
+        nodes = {node["id"]: node for node in now[id]["nodes"]}
+        for node in workflow["nodes"]:
+            same = nodes.get(node["id"])
+            if same is not None and kind_of(node) in OUTSIDE and asks_credential(node):
+                lost += [] if asks_credential(same) else [f"{node['name']} has no credential"]
+    return lost
+
+
+def asks_credential(node: Json) -> bool:
+    """Whether a request is sent with a credential."""
+    return bool(node["parameters"].get("authentication", "none") != "none")
 
 
 def with_probes(workflow: Json, tools: EditTools) -> Json:
@@ -356,19 +407,48 @@ def start_item(start: Json, given: Json) -> Json:
 
 
 def outcome_of(run: EngineRun, main: str, workflows: Mapping[str, Json], begun: datetime) -> str:
-    """What a run did, as text: what comes out of the steps of the model, in order."""
+    """What a run did, as text: its status and error, and what comes out of the steps of the model,
+    in order. Nobody reads the items at an end."""
     tags: dict[tuple[str | None, str], tuple[str, str]] = {}
+    ends = set()
     for id, workflow in workflows.items():
         for node in workflow["nodes"]:
             tags[id, node["name"]] = tag_of(node)
             tags[id, f"Probe: {node['name']}"] = (tag_of(node)[0], "")
-    lines: list[Any] = [run.status]
+            if kind_of(node) == "noOp" and not leads_on(node, workflow):
+                ends.add((id, node["name"]))
+    lines: list[Any] = [[run.status, run.error or ""]]
     for done in run.order:
-        element, role = tags.get((done.workflow or main, done.node), ("", ""))
+        place = (done.workflow or main, done.node)
+        element, role = tags.get(place, ("", ""))
         if element and not role:
-            lines.append([element, done.status, done.outputs, done.items])
+            is_probe = done.node.startswith("Probe: ")
+            counts = is_probe or read_fields(*place, workflows)
+            read = ([], []) if place in ends else (done.outputs, done.items)
+            lines.append([element, done.status, *read, counts])
     text = _ADDRESS.sub(r'\1""', json.dumps(lines, sort_keys=True))
+    instances: dict[str, str] = {}
+    text = _INSTANCE.sub(
+        lambda match: instances.setdefault(match[0], f"instance {len(instances)}"), text
+    )
     return _TIME.sub(lambda match: relative_time(match[0], begun), text)
+
+
+def read_fields(id: str, name: str, workflows: Mapping[str, Json]) -> list[str] | bool:
+    """The fields that a node computes, or whether what it gets counts: a placeholder reads nothing,
+    and what a call returns is read by others."""
+    nodes = workflows[id]["nodes"] if id in workflows else ()
+    node = next((node for node in nodes if node["name"] == name), None)
+    if node is None or kind_of(node) != "code":
+        return node is not None and kind_of(node) in ("respondToWebhook", "stopAndError")
+    code = str(node["parameters"].get("jsCode"))
+    return sorted(set(re.findall(r"\b(?:own|v)\.(\w+) = ", code)))
+
+
+def leads_on(node: Json, workflow: Json) -> bool:
+    """Whether a wire leaves a node."""
+    outputs = workflow["connections"].get(node["name"], {}).get("main", [])
+    return any(output for output in outputs)
 
 
 def relative_time(text: str, begun: datetime) -> str:
@@ -386,14 +466,40 @@ def standing_parts(workflows: Mapping[str, Json], tools: EditTools) -> str:
     parts = []
     for id, workflow in workflows.items():
         settings = workflow.get("settings", {})
-        kept = [settings.get("executionTimeout"), bool(settings.get("errorWorkflow"))]
+        starts = {kind_of(node) for node in starts_of(workflow)}
+        zone = settings.get("timezone") if "scheduleTrigger" in starts else None
+        kept = [
+            settings.get("executionTimeout", -1),
+            "executeWorkflowTrigger" in starts and settings.get("callerPolicy") == "none",
+            None if zone == "DEFAULT" else zone,
+        ]
         triggers = [
-            [kind_of(node), tag_of(node)[0], visible_leaves(node, tools), node.get("credentials")]
+            [kind_of(node), tag_of(node)[0], visible_leaves(node, tools)]
             for node in starts_of(workflow)
             if kind_of(node) != "executeWorkflowTrigger"
         ]
         parts.append([id, kept, sorted(triggers, key=json.dumps)])
     return json.dumps(parts, sort_keys=True)
+
+
+def with_known_notes(subject: Subject, workflows: Mapping[str, Json]) -> dict[str, Json]:
+    """Edited workflows with the notes of their nodes as compiled, from which only this module reads
+    which element a node stands for."""
+    notes = {
+        (id, node["id"]): node.get("notes", "")
+        for id, workflow in subject.workflows.items()
+        for node in workflow["nodes"]
+    }
+    return {
+        id: {
+            **workflow,
+            "nodes": [
+                {**node, "notes": notes.get((id, node["id"]), node.get("notes", ""))}
+                for node in workflow["nodes"]
+            ],
+        }
+        for id, workflow in workflows.items()
+    }
 
 
 def play_inputs(
@@ -428,9 +534,9 @@ def prepare_subject(
     if outcomes is None:
         return False
     # A run that ends at a limit is slow, and where it ends depends on the machine.
-    ended = [pair for pair in zip(outcomes, drawn, strict=True) if '\n["limit"' not in pair[0]]
+    ended = [pair for pair in zip(outcomes, drawn, strict=True) if '\n[["limit"' not in pair[0]]
     distinct = dict(ended)
-    ranked = sorted(distinct, key=lambda text: ('\n["success' not in text, -len(text)))
+    ranked = sorted(distinct, key=lambda text: ('\n[["success' not in text, -len(text)))
     chosen: list[str] = []
     reached: set[str] = set()
     for text in ranked:  # first what reaches something new, then whatever ends differently
@@ -452,26 +558,53 @@ def differs_from(
     engine: LocalEngine,
     tools: EditTools,
     *,
-    any_order: bool,
+    read: Callable[[str], list[str]],
 ) -> bool:
-    """Whether edited workflows have another outcome for any input; `any_order` if steps may also
-    take turns differently. A difference counts only if it is there again when both are played one
-    after the other: times of day and the like are none."""
+    """Whether edited workflows have another outcome for any input, as `read` reads it. A difference
+    counts only if it is there again when both are played one after the other: times of day and the
+    like are none."""
+    workflows = with_known_notes(subject, workflows)
+    if lost_parts(subject.workflows, workflows):
+        return True
     outcomes = play_inputs(workflows, subject.inputs, engine, tools)
     if outcomes is None:
         return True
     pairs = zip(subject.inputs, subject.outcomes, outcomes, strict=True)
-    changed = [given for given, before, now in pairs if before != now]
-    if not changed:
-        return False
-    before = play_inputs(subject.workflows, changed, engine, tools) or []
-    now = play_inputs(workflows, changed, engine, tools) or []
-    if any_order:
-        return [in_any_order(text) for text in before] != [in_any_order(text) for text in now]
-    return before != now
+    changed = [given for given, before, now in pairs if read(before) != read(now)]
+    for start in range(0, len(changed), FEW_INPUTS):
+        some = changed[start : start + FEW_INPUTS]
+        both = [play_inputs(w, some, engine, tools) or [] for w in (subject.workflows, workflows)]
+        before, now = ([read(text) for text in texts] for texts in both)
+        if before != now:
+            return True
+    return False
+
+
+def in_order(outcome: str) -> list[str]:
+    """An outcome as it is."""
+    return [outcome]
 
 
 def in_any_order(outcome: str) -> list[str]:
     """The lines of an outcome, sorted."""
     standing, _, lines = outcome.partition("\n")
     return [standing, *sorted(json.dumps(line) for line in json.loads(lines))]
+
+
+def without_unread(outcome: str) -> list[str]:
+    """The lines of an outcome without what nobody reads: of the items of a computation all but the
+    fields that it computes, those of placeholders, and fields that only an added node knows."""
+    standing, _, lines = outcome.partition("\n")
+    status, *steps = json.loads(lines)
+    read = [
+        [element, done, outputs, [[keep_read(item, counts) for item in out] for out in items]]
+        for element, done, outputs, items, counts in steps
+    ]
+    return [standing, json.dumps(status), json.dumps(read, sort_keys=True)]
+
+
+def keep_read(item: Any, counts: list[str] | bool) -> Any:
+    """The fields of an item that count."""
+    if isinstance(counts, bool) or not isinstance(item, dict):
+        return item if counts else None
+    return {name: value for name, value in item.items() if name in counts}

@@ -6,14 +6,16 @@ random order, a quarter of them twice, and kills (`kill -9`) of the server, or o
 mode, at random moments of some trials. The join has to fire exactly once, and nothing that was
 accepted may be lost. It prints counts and every failure; exit code 1 if there is one.
 
-Queue mode needs PostgreSQL and Redis, and a script that boots n8n with them: `--boot FILE` with
-the commands `fresh`, `kill NAME`, `up NAME` and `stop`, as `tools/n8n/boot_queue.sh` of the shared
-data.
+`--timers N` instead lets N timers of N instances become due at once: each has to fire exactly once.
+
+Queue mode needs PostgreSQL and Redis, and a script that boots n8n with them: `--boot FILE`, with
+the commands `fresh`, `kill NAME`, `up NAME` and `stop`, as `tests/support/boot_queue.sh`.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
 import random
 import subprocess
@@ -34,10 +36,17 @@ from orgflow.backends.n8n.server.client.data_tables import TableClient  # noqa: 
 from orgflow.backends.n8n.server.install import server_status  # noqa: E402
 from orgflow.backends.n8n.server.process import N8nServer, Owner  # noqa: E402
 from orgflow.backends.n8n.waiting.installation import install_support_set  # noqa: E402
+from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, NEVER  # noqa: E402
+from orgflow.backends.n8n.waiting.support_set import SupportOptions  # noqa: E402
 from waiting_trials import OutsideServer, TrialRunner, run_trial  # noqa: E402
 
-BOOT = ROOT.parent / "shared" / "tools" / "n8n" / "boot_queue.sh"
+BOOT = ROOT / "tests" / "support" / "boot_queue.sh"
 SIZES = (2, 3, 5)
+ROWS_AT_ONCE = 50
+MOST_SECONDS = 1_800
+OPTIONS = SupportOptions(lease_minutes=2)
+"""A segment that a kill interrupts is taken over after its lease: 10 minutes would be most of the
+time of the trials."""
 
 Kill = Callable[[random.Random], None]
 
@@ -104,21 +113,65 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1, help="trials with a kill")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--boot", type=Path, default=BOOT)
+    parser.add_argument("--timers", type=int, default=0, help="timers that are due at once")
     args = parser.parse_args()
     servers = single_server() if args.mode == "single" else queue_servers(args.boot)
     rnd = random.Random(args.seed)
     counts: Counter[str] = Counter()
     outside = OutsideServer()
     with servers as (url, key, kill), TableClient(url, key, seconds=120) as client:
-        installed = install_support_set(client, "benchmark")
+        installed = install_support_set(client, "benchmark", OPTIONS)
         runner = TrialRunner(client, installed, outside)
+        if args.timers:
+            counts.update(fire_timers(runner, args.timers))
+            args.trials = 0
         killed = set(rnd.sample(range(args.trials), min(args.kills, args.trials)))
         for number in range(args.trials):
             counts.update(one_trial(runner, number, rnd, kill if number in killed else None))
     outside.close()
-    for what in ("trials", "kills", "answers accepted", "repeated answers", "failures"):
+    for what in ("trials", "kills", "answers accepted", "repeated answers", "timers", "failures"):
         print(f"{what:18} {counts[what]:5}")
     return 1 if counts["failures"] else 0
+
+
+def fire_timers(runner: TrialRunner, count: int) -> Counter[str]:
+    """Timers of so many instances that are due at once; prints how long they took. Their rows are
+    written directly, as `start` and `complete` would have written them."""
+    runner.deploy(1, 1)
+    moment = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    moment = moment.replace("+00:00", "Z")
+    table, workflow = runner.installed.table, runner.deployed[-1]
+    for first in range(0, count, ROWS_AT_ONCE):
+        rows = []
+        for number in range(first, min(first + ROWS_AT_ONCE, count)):
+            key = f"instance-{number}"
+            common = {
+                "instance": key, "state": "open", "live": "1", "workflow": workflow,
+                "variables": "{}", "local_variables": "{}", "attempts": "0",
+                "changed_at": moment,
+            }  # fmt: skip
+            empty = dict.fromkeys(COLUMN_NAMES, "")
+            rows.append(
+                {**empty, **common, "key": key, "kind": "scope", "element": "process",
+                 "check_at": NEVER}
+            )  # fmt: skip
+            rows.append(
+                {**empty, **common, "key": f"timer-{number}", "kind": "timer",
+                 "element": "Reminder", "scope": f"{key}/", "created_by": key, "due": moment,
+                 "check_at": moment}
+            )  # fmt: skip
+        runner.client.insert_rows(table, rows)
+    begun = time.monotonic()
+    left = count
+    while left and time.monotonic() - begun < MOST_SECONDS:
+        time.sleep(5)
+        left = len(runner.client.chosen_rows(table, [("kind", "eq", "scope"), ("live", "eq", "1")]))
+        print(f"{time.monotonic() - begun:6.0f} s: {left} instances open", flush=True)
+    seconds = time.monotonic() - begun
+    fired = Counter(call["key"] for call in runner.outside.calls)
+    wrong = left + abs(len(fired) - count) + sum(number != 1 for number in fired.values())
+    print(f"{count} timers in {seconds:.0f} s, {count / seconds:.1f} a second")
+    return Counter(timers=len(fired), failures=wrong)
 
 
 def one_trial(

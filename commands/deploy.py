@@ -34,7 +34,7 @@ from orgflow.commands.server import (
 from orgflow.commands.session import Session, drop_known, end_command, list_folders_once, text_width
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.reading import choose_frontend, load_model
-from orgflow.compilation.usage_errors import InputError, UnknownName
+from orgflow.compilation.usage_errors import InputError, UnknownName, suggest_name
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -80,6 +80,8 @@ class CommandOptions(ServerOptions, SourceOptions):
     no_publish: bool
     credentials: str | None
     keys: bool
+    migrate: tuple[str, ...]
+    settings: tuple[str, ...]
     allow_lossy: bool
     force: bool
     strict: bool
@@ -124,6 +126,20 @@ class CommandOptions(ServerOptions, SourceOptions):
     is_flag=True,
     help="Put a random key into the addresses that start new workflows; later deployments keep it.",
 )
+@click.option(
+    "--migrate",
+    metavar="OLD=NEW",
+    multiple=True,
+    help="Process instances that wait at element OLD, which the new version lacks, go on at NEW.",
+)
+@click.option(
+    "--setting",
+    "settings",
+    metavar="NAME=N",
+    multiple=True,
+    help="Setting of the support set of processes that wait in several places; it stays until "
+    "another one is given: retention_days, message_days, sweep_seconds, lease_minutes.",
+)
 @click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
 @click.option("--force", is_flag=True, help="Models: as for `compile`.")
 @click.option("--strict", is_flag=True, help="Models: as for `compile`.")
@@ -158,6 +174,8 @@ def command(options: CommandOptions) -> None:
             credentials=_read_credentials(options.credentials),
             keys=options.keys,
             folders=folders if options.name is None else (),
+            settings=_read_settings(options.settings, deployer),
+            migrations=dict(_split_pair(pair, "--migrate") for pair in options.migrate),
         ),
         options.dry_run,
     )
@@ -235,6 +253,28 @@ def deploy_files(
 class UnusableFile(Exception):
     """A file of credentials that cannot be read; the message gives the reason and nothing of its
     content."""
+
+
+def _split_pair(text: str, option: str) -> tuple[str, str]:
+    """The two parts of `OLD=NEW`. Raises `click.UsageError`."""
+    before, equals, after = text.partition("=")
+    if not (before and equals and after):
+        raise click.UsageError(f"{option} {text!r} is not of the form NAME=VALUE")
+    return before, after
+
+
+def _read_settings(pairs: Sequence[str], deployer: Deployer) -> dict[str, str]:
+    """Settings by name. Raises `click.UsageError` for an unknown name or a value out of range."""
+    settings = dict(_split_pair(pair, "--setting") for pair in pairs)
+    for name, value in settings.items():
+        if name not in deployer.settings:
+            raise click.UsageError(
+                f"no setting `{name}`; {suggest_name(name, tuple(deployer.settings))}"
+            )
+        least, most = deployer.settings[name]
+        if not value.isdecimal() or not least <= int(value) <= most:
+            raise click.UsageError(f"--setting {name} takes a number from {least} to {most}")
+    return settings
 
 
 def _read_credentials(file: str | None) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.options import resolve_target
-from orgflow.commands.output import write_stdout
+from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.session import end_command
 
 from orgflow_ir.plugins import Registry
@@ -80,6 +81,20 @@ def install_engine(
         click.echo(f"orgflowc engine install: {error}", err=True)
         end_command(MISUSE)
     write_stdout(f"{path}\n")
+
+
+@command.command("export")
+@click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
+@target_option
+def export_shared(folder: Path, target: str) -> None:
+    """Write into FOLDER what the processes of a server share, for a manual import: the support
+    set of processes that wait in several places. `deploy` installs it by itself.
+    """
+    files = find_engines(target).shared_workflows()
+    if not files:
+        raise click.UsageError(f"the processes of target `{target}` share nothing")
+    write_files([(folder / name, text) for name, text in files.items()])
+    write_stdout("".join(f"{folder / name}\n" for name in files))
 
 
 @command.command("status")

@@ -63,24 +63,29 @@ def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, s
 
     Raises: click.UsageError: the target has no deployer, or no address is given.
     """
-    deployer = deployer_of(backend)
+    return deployer_of(backend), server_address(url, backend)
+
+
+def server_address(url: str | None, backend: Backend, option: str = "--url") -> str:
+    """The address of a target's server: that of an option, or of the environment. Raises
+    `click.UsageError` if there is none."""
     address = url or os.environ.get(environment_variable(backend.name, "URL"))
     if not address:
+        variable = environment_variable(backend.name, "URL")
         raise click.UsageError(
-            f"no server is named: use --url, or set {environment_variable(backend.name, 'URL')}"
-            f"{_running_here(backend)}"
+            f"no server is named: use {option}, or set {variable}{_running_here(backend, option)}"
         )
-    return deployer, address
+    return address
 
 
-def _running_here(backend: Backend) -> str:
+def _running_here(backend: Backend, option: str) -> str:
     """How to name the server of this machine, if it is running."""
     engines: EngineProvider | None = call_guarded(backend, "engines", EngineProvider)
     local = engines.local_server() if engines is not None else None
     running = local.running() if local is not None else None
     if running is None:
         return ""
-    return f"; the one on this machine is --url {running.address} --key-file {running.key_file}"
+    return f"; the one on this machine is {option} {running.address} --key-file {running.key_file}"
 
 
 class ServerOptions(Options):

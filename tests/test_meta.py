@@ -73,6 +73,7 @@ STORE = "needs a message store"
 CRASH = "needs a fault in the code"
 AGENT = "needs an agent"
 LARGE = "needs a file of megabytes or hundreds of elements"
+SUPPORT = "backends/n8n/server/test_support_deployment.py"
 DEPLOY_PARTS = "backends/n8n/server/test_deploy_parts.py"
 MERGE = "backends/n8n/merge/test_merge_command.py"
 LIVING = "faults/test_living_together.py"
@@ -161,6 +162,11 @@ WITHOUT_CASE = {
     "OF621": (SERVER, "support/deploy_origins.py::renamed_file"),
     "OF622": (SERVER, "support/deploy_origins.py::moved"),
     "OF623": (SERVER, "support/ended_commands.py::run_killed_and_tidied_up"),
+    "OF624": (SERVER, f"{SUPPORT}::test_the_set_comes_with_the_first_process_that_needs_it"),
+    "OF625": (SERVER, f"{SUPPORT}::test_n8n_1_is_refused_with_the_reason"),
+    "OF626": (SERVER, f"{SUPPORT}::test_open_work_goes_on_in_the_new_version"),
+    "OF627": (SERVER, f"{SUPPORT}::test_work_without_a_counterpart_keeps_the_old_version"),
+    "OF628": (SERVER, f"{SUPPORT}::test_a_workflow_that_calls_a_deleted_part_is_named"),
     "OF901": (CRASH, "test_pass_manager.py::test_a_crash_is_a_diagnostic_and_the_others_go_on"),
     "OF902": (CRASH, "test_pass_manager.py::test_a_pass_that_breaks_the_model_is_named"),
     "OF903": (CRASH, "test_plugins.py::test_a_plugin_that_fails_at_work_is_named"),

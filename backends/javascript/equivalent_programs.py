@@ -205,6 +205,7 @@ def _names_of_pattern(form: object) -> Iterator[str]:
 
 # -- rewritings ------------------------------------------------------------------------------------
 
+_PROPERTIES = frozenset({"member_expression", "subscript_expression"})
 _ASSIGNING = frozenset({"assignment_expression", "augmented_assignment_expression"})
 
 
@@ -225,8 +226,8 @@ def _list_assigned(form: object) -> Iterator[object]:
 
 
 def _list_variables(form: object) -> Iterator[object]:
-    """All variables in a form."""
-    if isinstance(form, tuple) and form:
+    """The variables in a form, without those of which it reads or sets a property."""
+    if isinstance(form, tuple) and form and form[0] not in _PROPERTIES:
         if form[0] in ("identifier", LOCAL):
             yield form
         elif form[0] == "shorthand_property_identifier_pattern":
@@ -251,7 +252,7 @@ class _Rewriter:
             case "binary_expression":
                 return _mirror_comparison(parts)
             case "unary_expression":
-                return _negate_equality(parts)
+                return _simplify_negation(parts)
             case "ternary_expression":
                 return _choose_positively(parts, 1, 3, 5)
             case "if_statement" if len(parts) == 5:
@@ -272,6 +273,44 @@ class _Rewriter:
         if form[1] != "let" or any(variable in self._assigned for variable in declared):
             return form
         return (form[0], "const", *form[2:])
+
+
+_COMPARISONS = frozenset({*_MIRRORED, *_MIRRORED.values(), *_EQUALITIES})
+
+
+def is_safe_test(form: object) -> bool:
+    """Whether an expression, given as the form of a program, is true or false whatever the data is,
+    and cannot fail: a comparison of constants, variables, and properties of `$json`."""
+    if isinstance(form, tuple) and form[:1] in (("program",), ("expression_statement",)):
+        return len(form) == 2 and is_safe_test(form[1])
+    if not isinstance(form, tuple) or not form:
+        return False
+    match form[0]:
+        case "true" | "false":
+            return True
+        case "unary_expression":
+            return form[1] == "!" and (is_safe_test(form[2]) or _reads_safely(form[2]))
+        case "binary_expression" if form[2] in ("&&", "||"):
+            return is_safe_test(form[1]) and is_safe_test(form[3])
+        case "binary_expression":
+            return form[2] in _COMPARISONS and _reads_safely(form[1]) and _reads_safely(form[3])
+        case _:
+            return False
+
+
+def _reads_safely(form: object) -> bool:
+    """Whether reading an operand cannot fail: it is a constant, or a property of an item."""
+    if not isinstance(form, tuple) or not form:
+        return False
+    if form[0] == "parenthesized_expression" and len(form) == 2:
+        return _reads_safely(form[1])
+    if form[0] == "member_expression" and len(form) == 4:
+        of_item = form[1:3] == (("identifier", "$json"), ".")
+        optional = form[2] == ("optional_chain", "?.") and _reads_safely(form[1])
+        return (of_item or optional) and _only_reads(form[3])
+    if form[0] == "unary_expression":
+        return form[1] == "typeof" and _reads_safely(form[2])
+    return form[0] in _READING_LEAVES and form[0] not in ("identifier", LOCAL)
 
 
 def _mirror_comparison(form: tuple[object, ...]) -> ProgramForm:
@@ -299,14 +338,17 @@ def _only_reads(form: object) -> bool:
     return False
 
 
-def _negate_equality(form: tuple[object, ...]) -> ProgramForm:
-    """`!(a === b)` as `a !== b`."""
+def _simplify_negation(form: tuple[object, ...]) -> ProgramForm:
+    """`!(a === b)` as `a !== b`, and `!!(a < b)` as `a < b`, which is true or false anyway."""
     _, sign, inner = form
-    if sign != "!" or not isinstance(inner, tuple) or inner[0] != "binary_expression":
+    if sign != "!" or not isinstance(inner, tuple):
         return form
-    if inner[2] not in _EQUALITIES:
-        return form
-    return (inner[0], inner[1], _EQUALITIES[str(inner[2])], inner[3])
+    if inner[0] == "binary_expression" and inner[2] in _EQUALITIES:
+        return (inner[0], inner[1], _EQUALITIES[str(inner[2])], inner[3])
+    test = inner[2] if inner[:2] == ("unary_expression", "!") else None
+    if isinstance(test, tuple) and test[0] == "binary_expression" and test[2] in _COMPARISONS:
+        return test
+    return form
 
 
 def _positive_test(test: object) -> tuple[object, bool]:

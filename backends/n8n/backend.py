@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.format import shape as shapes
     from orgflow.backends.n8n.lint import lint as workflow_lint
     from orgflow.backends.n8n.merge import file_merge, named_work_merge
+    from orgflow.backends.n8n.server import open_work as open_work_reader
     from orgflow.backends.n8n.server import server_catalogue
     from orgflow.backends.n8n.server.deploy import deployer as workflow_deployer
     from orgflow.backends.n8n.server.executions import execution_reader
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
+    from orgflow_ir.plugins.open_work import OpenWorkReader
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification
@@ -64,6 +66,7 @@ else:  # a target is loaded for compiling; each of these serves one other comman
     named_work_merge = LazyModule("orgflow.backends.n8n.merge.named_work_merge")
     workflow_deployer = LazyModule("orgflow.backends.n8n.server.deploy.deployer")
     execution_reader = LazyModule("orgflow.backends.n8n.server.executions.execution_reader")
+    open_work_reader = LazyModule("orgflow.backends.n8n.server.open_work")
     server_catalogue = LazyModule("orgflow.backends.n8n.server.server_catalogue")
     file_verification = LazyModule("orgflow.backends.n8n.verify.file_verification")
 
@@ -126,6 +129,10 @@ class N8nBackend(Backend):
     def executions(self) -> ExecutionReader:
         """Executions that n8n servers store, or that were saved from them."""
         return execution_reader.N8nExecutions()
+
+    def open_work(self) -> OpenWorkReader:
+        """Tasks and instances of processes that wait in several places."""
+        return open_work_reader.N8nOpenWorkReader()
 
     def catalogue(self, where: str = "") -> Catalogue:
         """The node types of the n8n on this machine, in a folder, or of a server."""

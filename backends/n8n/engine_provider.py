@@ -28,7 +28,9 @@ from orgflow_ir.plugins.runners import Runner
 if TYPE_CHECKING:
     from orgflow.backends.n8n.server import local_server as local_n8n
     from orgflow.backends.n8n.server.executions import remote_engine
-else:  # one of two kinds of engine
+    from orgflow.backends.n8n.waiting import manual_import
+else:  # one of two kinds of engine, and files for a manual import
+    manual_import = LazyModule("orgflow.backends.n8n.waiting.manual_import")
     remote_engine = LazyModule("orgflow.backends.n8n.server.executions.remote_engine")
     local_n8n = LazyModule("orgflow.backends.n8n.server.local_server")
 
@@ -88,6 +90,10 @@ class N8nEngines(EngineProvider):
             return str(local.install_engine(on_line, force=force).path)
         wanted = version or whole_server.N8N_VERSION
         return str(whole_server.install_server(on_line, force=force, version=wanted).path)
+
+    def shared_workflows(self) -> dict[str, str]:
+        """See `EngineProvider`: the support set of processes that wait in several places."""
+        return manual_import.import_files()
 
     def local_server(self) -> LocalServer:
         """See `EngineProvider`."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
+    from orgflow_ir.plugins.open_work import OpenWorkReader
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification
@@ -153,6 +154,10 @@ class Backend(ABC):
 
     def executions(self) -> ExecutionReader | None:
         """The reader of executions of deployed files, if there is one."""
+        return None
+
+    def open_work(self) -> OpenWorkReader | None:
+        """The reader of open tasks and process instances on servers, if there is one."""
         return None
 
     def catalogue(self, where: str = "") -> Catalogue | None:

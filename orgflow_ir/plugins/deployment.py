@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from orgflow_ir.model.records import NamedTuple
 
@@ -40,6 +40,10 @@ class DeployOptions(NamedTuple):
         keys: add a random key to each address that starts a workflow and has none.
         folders: the folders of the command; workflows of models that are no longer in them are
             reported.
+        settings: settings of what processes share on the server, in the target's own terms
+            (`Deployer.settings`).
+        migrations: new elements by old ones, for process instances that wait at an element which
+            the new version does not have.
     """
 
     publish: bool = True
@@ -48,6 +52,8 @@ class DeployOptions(NamedTuple):
     credentials: str = ""
     keys: bool = False
     folders: tuple[str, ...] = ()
+    settings: Mapping[str, str] = {}
+    migrations: Mapping[str, str] = {}
 
 
 class Removed(NamedTuple):
@@ -182,7 +188,14 @@ class DeploySession(ABC):
 
 
 class Deployer(ABC):
-    """Puts workflows of a target in place."""
+    """Puts workflows of a target in place.
+
+    Attributes:
+        settings: the least and the greatest value of each setting of what processes share on a
+            server.
+    """
+
+    settings: ClassVar[Mapping[str, tuple[int, int]]] = {}
 
     @abstractmethod
     def connect(

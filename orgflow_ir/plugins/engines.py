@@ -272,6 +272,11 @@ class EngineProvider(ABC):
             RunnerError: it cannot be installed.
         """
 
+    def shared_workflows(self) -> Mapping[str, str]:
+        """Texts by file names: the parts that the processes of a server share, for a manual
+        import. Nothing by default."""
+        return {}
+
     def local_server(self) -> LocalServer | None:
         """The server that `install` puts on this machine, if there is one."""
         return None

@@ -535,7 +535,8 @@ def test_a_removed_authentication_is_reported() -> None:
     parameters = node_of(workflow, "Order received")["parameters"]
     parameters["authentication"] = "basicAuth"
     (result,) = verified(model, [workflow], auth="header")
-    assert result.verdict is Verdict.PROVED, "which credential callers need, the server knows"
+    assert {c.node for c in result.changed} == {"Order received"}, "callers notice"
+    parameters["authentication"] = "headerAuth"
     for value in ("none", None):
         parameters.pop("authentication")
         if value is not None:
@@ -608,7 +609,7 @@ def hand_over(first: Json, second: Json) -> None:
         (call_the_same, Verdict.CHANGED),
         (call_unknown_twice, Verdict.CHANGED),
         (hand_over, Verdict.CHANGED),
-        (call_unknown, Verdict.PROVED),
+        (call_unknown, Verdict.CHANGED),
     ],
 )
 def test_which_workflow_a_call_calls_and_with_what(
@@ -621,6 +622,15 @@ def test_which_workflow_a_call_calls_and_with_what(
     edit(node_of(case, "Call one"), node_of(case, "Call two"))
     results = {r.process: r.verdict for r in verified(path, workflows)}
     assert results == {"one": Verdict.PROVED, "two": Verdict.PROVED, "p": verdict}
+
+
+def test_only_a_server_knows_the_id_of_a_workflow_that_is_not_compared(tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(CALLING, encoding="utf-8")
+    case = next(w for w in compiled(path) if w["name"].startswith("Case"))
+    call_unknown(node_of(case, "Call one"), node_of(case, "Call two"))
+    verdicts = {r.process: r.verdict for r in verified(path, [case])}
+    assert verdicts["p"] is Verdict.PROVED
 
 
 def test_a_call_of_another_workflow_among_deployed_ones(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class StandIn:
                 self.end_headers()
                 self.wfile.write(text)
 
-            do_GET = do_POST = do_PUT = do_DELETE = do_OPTIONS = handle_any
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = handle_any
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -283,4 +283,5 @@ def _paths(row: Mapping[str, Any]) -> Iterator[str]:
         if node["type"].endswith(".webhook") and not node.get("disabled"):
             yield node["parameters"]["path"]
         if node["type"].endswith(".formTrigger") and not node.get("disabled"):
-            yield node["parameters"]["options"]["path"]
+            parameters = node["parameters"]
+            yield parameters.get("path") or parameters["options"]["path"]

@@ -23,6 +23,14 @@ class TableStandIn(StandIn):
     def _api(self, method: str, place: str, query: str, body: Any) -> Any:
         if place.startswith("/data-tables"):
             return self._tables(method, place, query, body)
+        restored = re.fullmatch(r"/workflows/([^/]+)/unarchive", place)
+        if restored and restored[1] in self.workflows:
+            self.workflows[restored[1]]["isArchived"] = False
+            return self.workflows[restored[1]]
+        removed = re.fullmatch(r"/credentials/([^/]+)", place)
+        if removed and method == "DELETE":
+            self.credentials = [row for row in self.credentials if row["id"] != removed[1]]
+            return {"id": removed[1]}
         published = re.fullmatch(r"/workflows/([^/]+)/publish", place)
         if published and body:
             self.versions.append((published[1], body["name"]))
@@ -42,7 +50,55 @@ class TableStandIn(StandIn):
         _, table_id, *rest = place.strip("/").split("/")
         if table_id not in self.tables:
             raise Refusal(404, "Data table not found")
+        if method == "DELETE" and not rest:
+            del self.tables[table_id]
+            return {}
+        if rest[:1] == ["rows"]:
+            return self._rows(self.tables[table_id], method, rest, query, body)
         if rest == ["columns"] and method == "POST":
             self.tables[table_id]["columns"].append(body)
             return body
         return self.tables[table_id]
+
+    def _rows(self, table: Json, method: str, rest: list[str], query: str, body: Any) -> Any:
+        names = {column["name"] for column in table["columns"]} | {"id"}
+        if method == "GET":
+            options = parse_qs(query)
+            wanted = json.loads(options["filter"][0]) if "filter" in options else None
+            chosen = [row for row in table["rows"] if _is_chosen(row, wanted, names)]
+            first, size = int(options.get("cursor", ["0"])[0]), int(options["limit"][0])
+            more = str(first + size) if first + size < len(chosen) else None
+            return {"data": chosen[first : first + size], "nextCursor": more}
+        if (method, rest) == ("PATCH", ["rows", "update"]):
+            if not set(body["data"]) <= names:
+                raise Refusal(400, "unknown column")
+            chosen = [row for row in table["rows"] if _is_chosen(row, body["filter"], names)]
+            for row in chosen:
+                row.update(body["data"])
+            return [dict(row) for row in chosen] if body.get("returnData") else True
+        raise Refusal(404, "not found")
+
+    def add_rows(self, *rows: Json) -> None:
+        """Rows in the only table, with all columns."""
+        (table,) = self.tables.values()
+        for row in rows:
+            empty = {column["name"]: "" for column in table["columns"]}
+            number = len(table["rows"]) + 1
+            table["rows"].append({"id": number, **empty, "key": f"key{number}", **row})
+
+
+def _is_chosen(row: Json, wanted: Json | None, names: set[str]) -> bool:
+    """Whether a row fits a filter as n8n reads it."""
+    for test in (wanted or {}).get("filters", ()):
+        column, value = test["columnName"], test["value"]
+        if column not in names:
+            raise Refusal(400, "unknown column")
+        holds = {
+            "eq": row[column] == value,
+            "neq": row[column] != value,
+            "lte": row[column] <= value,
+            "like": str(row[column]).startswith(str(value).removesuffix("%")),
+        }
+        if not holds[test["condition"]]:
+            return False
+    return True

@@ -356,7 +356,9 @@ class Schedule:
         for key, text in self.accepted.items():
             row = self.world.read(key)
             if row["state"] in ("done", "ending"):
-                if row["variables"].get(key) != text and row["event"] == "":
+                snapshots = [r for r in self.world.rows if r["kind"] == "snapshot"]
+                texts = [r["variables"].get(key) for r in (row, *snapshots)]
+                if text not in texts and row["event"] == "":
                     raise ScheduleError(f"the answer of {key} is lost")
             elif row["state"] != "cancelled" or not self.ended_by_event(row):
                 raise ScheduleError(f"the accepted task {key} is {row['state']}")
@@ -384,11 +386,15 @@ class Schedule:
                 for row in self.world.rows
                 if row["kind"] != "message" and identity in row["variables"]
             ]
-            took = sum(row["state"] in ("done", "ending") for row in had)
+            took = sum(
+                row["state"] in ("done", "ending") and row["kind"] != "snapshot" for row in had
+            )
             delivered = kept[0]["state"] == "done"
             if took > 1 or (took and not delivered) or (delivered and not had):
                 raise ScheduleError(f"{identity} is {kept[0]['state']}, received {took} times")
-            if delivered and not took and not any(self.ended_by_event(row) for row in had):
+            folded = any(row["kind"] == "snapshot" for row in had)
+            ended = any(self.ended_by_event(row) for row in had)
+            if delivered and not took and not folded and not ended:
                 raise ScheduleError(f"{identity} was delivered to a cancelled receiver")
 
 

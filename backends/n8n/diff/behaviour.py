@@ -66,8 +66,10 @@ def diff_behaviour(
     matching: Matching[str],
     decisions: Decisions,
     limit: int = LIMIT,
+    ids: Mapping[str, str] | None = None,
 ) -> Behaviour:
-    """The known data about how the two run."""
+    """The known data about how the two run; `ids` are those of workflows of the new version by
+    their old ids."""
     if _normalise_behaviour(old, matching.pairs, matching.renamed) == _normalise_behaviour(
         new, {n: n for n in new.steps}, {}
     ):
@@ -106,6 +108,7 @@ def diff_behaviour(
     assumed = list(_describe_waits(old, new, matching))
     if any(joint.is_assumed for joint in decisions.joints.values()):
         assumed.append("the changed conditions decide as before")
+    assumed += _describe_calls(old, new, matching, ids or {})
     assumed += _describe_content(old, new, matching, decisions)
     verdict = "changed" if assumed and behaviour.verdict == "same" else behaviour.verdict
     return behaviour._replace(verdict=verdict, assumed=tuple(assumed))
@@ -125,8 +128,7 @@ def _describe_content(
         before, now = old.steps[name], new.steps[partner]
         if name in decisions.joints or not (name in live_old or partner in live_new):
             continue
-        acts = any(_holds_up(step) or step.trigger for step in (before, now))
-        if not acts and _passes_unchanged(before) and _passes_unchanged(now):
+        if _is_followed(before) and _is_followed(now):
             continue
         if not _does_the_same(before, now, renamed, back):
             (filled if before.short == "noOp" else changed).append(partner)
@@ -136,15 +138,19 @@ def _describe_content(
     if filled:
         verbs = "returns one item and changes" if len(filled) == 1 else "return one item and change"
         yield f"{_join_names(filled)} {verbs} no variable of other steps"
+    lost = [
+        name
+        for name in matching.missing
+        if name in live_old and _does_something(name, old) and not _changes_items(name, old)
+    ]
+    if lost:
+        nodes = "node" if len(lost) == 1 else "nodes"
+        yield f"nothing is missing without the removed {nodes}: {_join_names(lost)}"
     for names, flow, live, which, verb in (
         (matching.added, new, live_new, "added", "pass"),
         (matching.missing, old, live_old, "removed", "passed"),
     ):
-        doing = [
-            name
-            for name in names
-            if name in live and _leads_on(name, flow) and not _passes_unchanged(flow.steps[name])
-        ]
+        doing = [name for name in names if name in live and _changes_items(name, flow)]
         if doing:
             nodes = "node" if len(doing) == 1 else "nodes"
             verb = "passes" if (verb, nodes) == ("pass", "node") else verb
@@ -187,6 +193,28 @@ def _does_the_same(
     return next(differences, None) is None
 
 
+def _describe_calls(
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str], ids: Mapping[str, str]
+) -> Iterator[str]:
+    """Of calls that name another workflow, that it is the same: another server may have given it
+    another id."""
+    live = _list_live(old)
+    for name, partner in matching.pairs.items():
+        before, now = old.steps[name], new.steps[partner]
+        was, called = (str(step.inside("workflowId", "value") or "") for step in (before, now))
+        if name in live and was and called and called not in (was, ids.get(was)):
+            yield f"`{partner}` calls the same workflow under another id: {was} → {called}"
+
+
+_FOLLOWED = frozenset({"noOp", "if", "switch", "filter", "limit", "splitInBatches"})
+"""Nodes of which the exploration knows all that they do."""
+
+
+def _is_followed(step: Step) -> bool:
+    """Whether the exploration follows all that a node does: which items it hands on, and where."""
+    return step.disabled or step.short in _FOLLOWED
+
+
 def _passes_unchanged(step: Step) -> bool:
     """Whether a node hands on its items as they are; waits and nodes that decide are followed."""
     kind = find_type(step.short)
@@ -197,6 +225,18 @@ def _passes_unchanged(step: Step) -> bool:
 def _leads_on(name: str, flow: WorkflowDocument) -> bool:
     """Whether another node follows, which gets what a node hands on."""
     return any(wire.source == name and wire.kind == "main" for wire in flow.wires)
+
+
+def _changes_items(name: str, flow: WorkflowDocument) -> bool:
+    """Whether the next node gets other items than a node."""
+    return _leads_on(name, flow) and not _passes_unchanged(flow.steps[name])
+
+
+def _does_something(name: str, flow: WorkflowDocument) -> bool:
+    """Whether a node stands for a step of a model, or does more than hand on items."""
+    step = flow.steps[name]
+    named = name in flow.map.nodes or step.tag is not None
+    return not step.trigger and not _holds_up(step) and (named or not _is_followed(step))
 
 
 def _legacy_order(old: WorkflowDocument, new: WorkflowDocument) -> Behaviour:
@@ -286,6 +326,7 @@ def _other_start(mine: list[str], its: list[str], matching: Matching[str]) -> st
 
 
 _SETTINGS: Mapping[str, tuple[str, tuple[Any, ...]]] = {
+    "callerPolicy": ("the policy for callers is {}", (None, "", "workflowsFromSameOwner")),
     "timezone": ("the time zone is {}", (None, "", "DEFAULT")),
     "errorWorkflow": ("after an error, {} runs", (None, "", "DEFAULT")),
     "executionTimeout": ("a run is stopped after {} seconds", (None, "", -1)),

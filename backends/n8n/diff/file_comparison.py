@@ -37,9 +37,10 @@ def diff_files(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison
         return None
     parts = []
     pairs = pair_workflows(versions[0], versions[1])
+    ids = {mine.id: its.id for mine, its, _ in pairs if mine is not None and its is not None}
     for mine, its, how in pairs:
         if mine is not None and its is not None:
-            parts.append(diff_workflows(mine, its, how=how))
+            parts.append(diff_workflows(mine, its, how=how, ids=ids))
         else:
             names = [flow.title if flow is not None else None for flow in (mine, its)]
             parts.append(Part(names[0], names[1], how))
@@ -102,8 +103,10 @@ def diff_workflows(
     *,
     how: str = "name",
     limit: int = LIMIT,
+    ids: Mapping[str, str] | None = None,
 ) -> Part:
-    """The changes in one workflow; `limit` bounds the explored configurations."""
+    """The changes in one workflow; `limit` bounds the explored configurations, and `ids` are those
+    of workflows of the new version by their old ids."""
     old = old if isinstance(old, WorkflowDocument) else WorkflowDocument(old)
     new = new if isinstance(new, WorkflowDocument) else WorkflowDocument(new)
     matching = match_versions(old, new)
@@ -112,7 +115,7 @@ def diff_workflows(
         old.title,
         new.title,
         how,
-        diff_behaviour(old, new, matching, decisions, limit),
+        diff_behaviour(old, new, matching, decisions, limit, ids or {}),
         list_changes(old, new, matching, decisions),
         layout=old.raw != new.raw or list(old.raw) != list(new.raw),
     )

@@ -14,6 +14,7 @@ from typing import Any
 from orgflow.backends.n8n.format.condition_parameters import Condition, rules_of
 from orgflow.backends.n8n.format.expression_parts import value_code
 from orgflow.backends.n8n.format.json_values import mapping
+from orgflow.backends.n8n.format.parameter_values import split_test
 from orgflow.backends.n8n.format.workflow_document import Node
 
 from orgflow_ir.model.records import NamedTuple
@@ -165,9 +166,11 @@ def _condition_formula(
     for comparison in condition.comparisons:
         name = comparison.operation or ""
         name = _OLD_NAMES.get(name, name) if condition.first else name
-        literals.append(
-            _comparison_literal(comparison.left, comparison.kind, name, comparison.right, key_of)
-        )
+        whole = name != "true" or comparison.kind != "boolean" or either or condition.first
+        for left in [comparison.left] if whole else split_test(comparison.left):
+            literals.append(
+                _comparison_literal(left, comparison.kind, name, comparison.right, key_of)
+            )
         words.append(_comparison_words(comparison.left, name, comparison.right))
     sentence = (" or " if either else " and ").join(words) or "always"
     if len(literals) == 1:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from orgflow.backends.javascript.equivalent_programs import normalise_program
+from orgflow.backends.javascript.equivalent_programs import is_safe_test, normalise_program
 from orgflow.backends.javascript.source_programs import (
     ProgramForm,
     UnreadableProgram,
+    parse_syntax,
     read_program,
 )
-from orgflow.backends.n8n.format.expression_parts import is_value, split_parameter
+from orgflow.backends.n8n.format.expression_parts import is_value, split_parameter, value_code
 
 ParameterForm = tuple[object, ...] | str | int | float | None
 """A form that two parameters share exactly if n8n gives them the same value: a constant as it is,
@@ -75,6 +76,37 @@ def code_form(
         return normalise_program(read_program(whole, name_of))
     except UnreadableProgram:
         return ("unreadable", code)
+
+
+def split_test(value: object) -> list[Any]:
+    """The tests of which an expression `a && b` is true if all are, each as a parameter; the value
+    itself if it is another one, or if a test may fail or be neither true nor false."""
+    code = value_code(value) if isinstance(value, str) and "&&" in value else None
+    if code is None:
+        return [value]
+    try:
+        root = parse_syntax(code)
+    except UnreadableProgram:
+        return [value]
+    tests = [] if root.has_error else list(_list_operands(root))
+    parts = [f"={{{{ {test} }}}}" for test in tests]
+    safe = all(is_safe_test(code_form(test)) for test in tests)
+    return parts if safe and len(parts) > 1 else [value]
+
+
+def _list_operands(node: Any) -> Iterator[str]:
+    """The texts of the operands of `&&` in a tree of syntax."""
+    children = node.named_children
+    if node.type in ("program", "expression_statement", "parenthesized_expression"):
+        if len(children) == 1:
+            yield from _list_operands(children[0])
+        return
+    sign = node.child_by_field_name("operator")
+    if node.type == "binary_expression" and sign is not None and sign.type == "&&":
+        for operand in children:
+            yield from _list_operands(operand)
+    else:
+        yield node.text.decode()
 
 
 def same_parameters(

@@ -107,6 +107,18 @@ def insert_parameters(table: Mapping[str, Any], columns: Sequence[str]) -> dict[
     }
 
 
+def create_table_parameters(name: str, columns: Sequence[str]) -> dict[str, Any]:
+    """Parameters that create a table with columns of texts, unless there is one of this name."""
+    listed = [{"name": column, "type": "string"} for column in columns]
+    return {
+        "resource": "table",
+        "operation": "create",
+        "tableName": name,
+        "columns": {"column": listed},
+        "options": {"createIfNotExists": True},
+    }
+
+
 def get_parameters(table: Mapping[str, Any], tests: Tests, limit: int) -> dict[str, Any]:
     """Parameters that read rows by ascending number."""
     return {**_row_parameters("get", table, tests), "limit": limit, "options": {}}

@@ -9,25 +9,18 @@ from typing import Any
 from orgflow.backends.n8n.format.canonical_parameters import canonical_value, without_defaults
 from orgflow.backends.n8n.format.parameter_values import as_compiled_now, code_form, parameter_form
 from orgflow.backends.n8n.format.workflow_document import Node
-from orgflow.backends.n8n.node_types import catalogue, execute_workflow
+from orgflow.backends.n8n.node_types import catalogue, execute_workflow, wait
 
-_OF_SERVER = frozenset(
+_OF_SERVER = frozenset({"nodeCredentialType", "genericAuthType", "webhookId", "workflowId"})
+"""Parameters about a server: the kind of a credential, and the id by which it knows a workflow."""
+
+_OF_EDITOR = frozenset(
     {
-        "authentication", "nodeCredentialType", "genericAuthType", "path", "webhookId",
-        "workflowId", "webhookSuffix",
+        "notice", "formNotice", "webhookNotice", "contentTypeNotice", "generalNotice",
+        "infoMessage", "addFormPage",
     }
 )  # fmt: skip
-"""Parameters about a server: addresses, the kind of a credential, and the id by which it knows a
-workflow."""
-
-_PRESENTATION = frozenset(
-    {
-        "formTitle", "formDescription", "appendAttribution", "buttonLabel", "customCss", "notice",
-        "formNotice", "webhookNotice", "contentTypeNotice", "generalNotice", "infoMessage",
-        "addFormPage",
-    }
-)  # fmt: skip
-"""Parameters that only a person reads, in the result or in the editor."""
+"""Parameters that only n8n's editor shows."""
 
 NAMING = frozenset({"$", "$items"})
 """Functions that name a node by a text."""
@@ -37,6 +30,7 @@ _FAILURE_SETTINGS: Mapping[str, tuple[Any, ...]] = {
     "continueOnFail": (None, False),
     "retryOnFail": (None, False),
     "maxTries": (None,),
+    "waitBetweenTries": (None,),
 }
 """Settings that say what happens if a node fails, with the values that mean n8n's own default."""
 
@@ -52,10 +46,10 @@ def list_program_differences(
 ) -> Iterator[tuple[str, Any, Any]]:
     """The parameters of two nodes of one type, and the settings for failures, whose values may
     differ: the name, and both values as in the files. The version decides how a node reads its
-    parameters. A credential may be another one, but not be missing."""
+    parameters. The credential of a request may be another one, but not be missing."""
     if before.version != now.version:
         yield "typeVersion", before.version, now.version
-    if _asks_credential(before) and not _asks_credential(now):
+    if not before.trigger and _asks_credential(before) and not _asks_credential(now):
         yield _AUTHENTICATION, before.parameters.get(_AUTHENTICATION), "none"
     was, current = compared_parameters(before), compared_parameters(now)
     for parameter in dict.fromkeys((*was, *current)):
@@ -66,6 +60,11 @@ def list_program_differences(
             read = parameter_form
         if read(first, name_before) != read(second, name_now):
             yield parameter, was.get(parameter), current.get(parameter)
+    yield from list_setting_differences(before, now)
+
+
+def list_setting_differences(before: Node, now: Node) -> Iterator[tuple[str, Any, Any]]:
+    """The settings for failures that differ: the name, and both values."""
     for setting, defaults in _FAILURE_SETTINGS.items():
         first, second = (
             None if step.raw.get(setting) in defaults else step.raw.get(setting)
@@ -79,6 +78,13 @@ def compared_parameters(step: Node) -> Mapping[str, Any]:
     """The parameters that an outcome can depend on, without those that the editor omits."""
     defaults = catalogue.default_values(step.short)
     kept = _without_presentation(without_defaults(step.parameters, defaults))
+    if step.short == wait.NODE.name:
+        kept = dict(wait.with_times_in_seconds(step.version, kept))
+    if not step.trigger:
+        # An outgoing request may need a credential, which no model has; callers notice one.
+        kept = {name: value for name, value in kept.items() if name != _AUTHENTICATION}
+    if kept.get("path") and kept["path"] == step.raw.get("webhookId"):
+        kept = {name: value for name, value in kept.items() if name != "path"}
     if step.short == execute_workflow.NODE.name and not _names_workflow(step.parameters):
         kept = {**kept, "workflowId": "no workflow"}
     canonical: Mapping[str, Any] = canonical_value(kept)
@@ -100,14 +106,16 @@ def _names_workflow(parameters: Mapping[str, Any]) -> bool:
 
 
 def _without_presentation(value: Any) -> Any:
-    """A parameter without parts that change no outcome. The keys of a mapping of fields are names
-    of the user's, such as `path`, and all of them count."""
+    """A parameter without parts that nobody outside of the editor notices.
+
+    The keys of a mapping of fields are names of the user's, such as `path`, and all of them count.
+    """
     if isinstance(value, Mapping):
         if "mappingMode" in value:
             return value
         return {
             name: _without_presentation(part)
             for name, part in value.items()
-            if name not in _PRESENTATION and name not in _OF_SERVER
+            if name not in _OF_EDITOR and name not in _OF_SERVER
         }
     return [_without_presentation(part) for part in value] if isinstance(value, list) else value

@@ -13,6 +13,20 @@ def answer_parameters(status: int, body: str) -> dict[str, Any]:
     return {"respondWith": "json", "responseBody": body, "options": {"responseCode": status}}
 
 
+def page_parameters(status: str, page: str) -> dict[str, Any]:
+    """Parameters that answer with a page that no browser stores, and whose address, which may
+    contain a key, no other page learns. Both are expressions."""
+    headers = {
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+    }
+    entries = [{"name": name, "value": value} for name, value in headers.items()]
+    options = {"responseCode": status, "responseHeaders": {"entries": entries}}
+    return {"respondWith": "text", "responseBody": page, "options": options}
+
+
 def _count_outputs(version: float | None, parameters: Parameters) -> int | None:
     if version is None:
         return None

@@ -159,6 +159,23 @@ def wait_limit(parameters: Parameters) -> tuple[Any, Any]:
     return parameters.get("resumeAmount", 1), parameters.get("resumeUnit", "hours")
 
 
+def with_times_in_seconds(version: float, parameters: Parameters) -> Parameters:
+    """Parameters with fixed times as texts in seconds, whatever their unit is."""
+    by = resume_event(parameters)
+    times: dict[str, float | None] = {}
+    if by == "timeInterval":
+        times = {"amount": _fixed_seconds(*wait_interval(version, parameters))}
+    elif by in ("webhook", "form") and parameters.get("limitWaitTime"):
+        times = {"resumeAmount": _fixed_seconds(*wait_limit(parameters))}
+    result = dict(parameters)
+    for amount, seconds in times.items():
+        if seconds is not None:
+            unit = "unit" if amount == "amount" else "resumeUnit"
+            result[amount] = f"{seconds:g} seconds"
+            result.pop(unit, None)
+    return result
+
+
 def _field_effect(version: float, parameters: Parameters) -> Effect:
     answered = resume_event(parameters) in ("webhook", "form")
     return "replace" if answered and parameters.get("limitWaitTime") is not True else "pass"

@@ -30,6 +30,12 @@ def protected_address(path: str) -> dict[str, Any]:
     }
 
 
+def open_page(path: str) -> dict[str, Any]:
+    """Parameters of a trigger that anybody may request with GET, and whose answer is that of a
+    later node."""
+    return {"httpMethod": "GET", "path": path, "responseMode": "responseNode", "options": {}}
+
+
 def _count_outputs(version: float | None, parameters: Parameters) -> int | None:
     methods = parameters.get("httpMethod")  # one output a method where several are allowed
     return len(methods) if isinstance(methods, list) else 1

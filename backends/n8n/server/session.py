@@ -12,6 +12,7 @@ from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.compatibility import report_version, server_version
 from orgflow.backends.n8n.server.client.credentials import api_key, server_urls
+from orgflow.backends.n8n.server.client.data_tables import TableClient
 from orgflow.backends.n8n.server.client.errors import NotN8nError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.stale_runs import clear_stale_runs, report_stale_runs
@@ -32,7 +33,7 @@ class Server(NamedTuple):
         version: the target version of its workflows.
     """
 
-    client: WorkflowClient
+    client: TableClient
     undo: WorkflowClient
     version: N8nVersion
 
@@ -53,8 +54,8 @@ def connect_server(access: ServerAccess, ctx: PassContext) -> Iterator[Server | 
     key = api_key(access.key_file, sys.stdin)
     with contextlib.ExitStack() as stack:
 
-        def client_of(address: str, seconds: float) -> WorkflowClient:
-            client = WorkflowClient(address, key, backoff=Backoff(seconds))
+        def client_of(address: str, seconds: float) -> TableClient:
+            client = TableClient(address, key, backoff=Backoff(seconds))
             return stack.enter_context(client)
 
         try:

@@ -27,6 +27,7 @@ from orgflow.backends.n8n.format.parameter_values import (
     ParameterForm,
     as_compiled_now,
     parameter_form,
+    split_test,
 )
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types.conditions import filter_of, is_true
@@ -198,7 +199,10 @@ class Names:
         validation = options.get("typeValidation", "strict")
         combinator = filter_.get("combinator", "and") if len(conditions) > 1 else "and"
         case = bool(options.get("caseSensitive", True))
-        forms = tuple(self._comparison_form(c) for c in _list_mappings(filter_.get("conditions")))
+        tests = _list_mappings(filter_.get("conditions"))
+        if combinator == "and":
+            tests = tuple(part for test in tests for part in _split_comparison(test))
+        forms = tuple(self._comparison_form(test) for test in tests)
         strict = validation == "strict"
         truths = [
             constant_truth(
@@ -212,7 +216,7 @@ class Names:
         else:
             truth = None if None in truths or not truths else not decided
         return CanonicalCondition(
-            (forms, combinator, validation, case, _list_conversions(filter_)),
+            (forms, combinator, validation, case, _list_conversions(filter_, tests)),
             json.dumps([conditions, combinator, validation, case], ensure_ascii=False),
             truth=truth,
         )
@@ -280,13 +284,21 @@ _CONVERSIONS: Mapping[str, int] = {"boolean": 2, "number": 3}
 `false` to a truth value, and an empty text to a number."""
 
 
-def _list_conversions(filter_: Mapping[str, Any]) -> tuple[bool, ...]:
+def _split_comparison(test: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A comparison that `a && b` is true, as one for each operand."""
+    operator = mapping(test.get("operator"))
+    if (operator.get("type"), operator.get("operation")) != ("boolean", "true"):
+        return [test]
+    return [{**test, "leftValue": part} for part in split_test(test.get("leftValue"))]
+
+
+def _list_conversions(
+    filter_: Mapping[str, Any], tests: Iterable[Mapping[str, Any]]
+) -> tuple[bool, ...]:
     """Whether each comparison of a filter converts its operands by the new rules."""
     version = mapping(filter_.get("options")).get("version", 1)
     number = version if isinstance(version, int | float) else 1
-    kinds = (
-        mapping(c.get("operator")).get("type") for c in _list_mappings(filter_.get("conditions"))
-    )
+    kinds = (mapping(test.get("operator")).get("type") for test in tests)
     since = (_CONVERSIONS[kind] for kind in kinds if isinstance(kind, str) and kind in _CONVERSIONS)
     return tuple(number >= first for first in since)
 

@@ -18,7 +18,10 @@ from typing import Any, get_args
 
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.node_types.node_programs import list_program_differences
+from orgflow.backends.n8n.node_types.node_programs import (
+    list_program_differences,
+    list_setting_differences,
+)
 from orgflow.backends.n8n.plan import actions
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, PlanNode
 from orgflow.backends.n8n.verify.choices import Names
@@ -35,8 +38,8 @@ class Comparison(Enum):
 
     `COMPUTED`: it has to be there, with the same values. `ASKING`: the same, but if the model
     defines nothing of the question, a person may put another node in its place. `FREE`: a person
-    decides about its content. `JUDGED`: other parts of `verify` compare it. `STOPPING`: its message
-    is presentation.
+    decides about its content. `JUDGED`: other parts of `verify` compare it, but for what it does
+    when it fails. `STOPPING`: the same values, if it is there.
     """
 
     COMPUTED = "computed"
@@ -124,10 +127,17 @@ def changed_computations(
         planned = ref.plan.workflow_graph.nodes[key]
         comparison = COMPARISONS[type(planned.action)]
         before, now = ref.nodes[key], workflow.steps[name]
-        if comparison is Comparison.STOPPING:
-            yield from _compare_stops(planned, now)
+        if comparison is Comparison.STOPPING and now.type == before.type:
+            for parameter, first, second in list_program_differences(
+                before, now, own.key_of_call, here.key_of_call
+            ):
+                yield Changed(name, planned.element, *_show_difference(parameter, first, second))
         if isinstance(planned.action, actions.Join) and now.disabled:
             yield Changed(name, planned.element, _describe_type(before), "disabled")
+        settled = comparison is Comparison.JUDGED or isinstance(planned.action, actions.ManualStart)
+        if settled and now.type == before.type:
+            for setting, first, second in list_setting_differences(before, now):
+                yield Changed(name, planned.element, *_show_difference(setting, first, second))
         if comparison in (Comparison.FREE, Comparison.JUDGED, Comparison.STOPPING):
             continue
         if now.type != before.type and _may_be_replaced(key, planned, ref):
@@ -202,18 +212,6 @@ def are_same_parameters(before: Node, now: Node, own: Names, here: Names) -> boo
     `here` have the keys of nodes by name in both workflows."""
     differences = list_program_differences(before, now, own.key_of_call, here.key_of_call)
     return next(differences, None) is None
-
-
-def _compare_stops(planned: PlanNode, now: Node) -> Iterator[Changed]:
-    """A stop whose message was removed, so that n8n does not run the workflow, or is an object that
-    nobody reads: its text goes to a caller that catches the error."""
-    if now.short != "stopAndError":
-        return
-    if not now.parameters.get("errorMessage"):
-        yield Changed(now.name, planned.element, "errorMessage: a text", "errorMessage: not set")
-    kind = now.parameters.get("errorType", "errorMessage")
-    if kind != "errorMessage":
-        yield Changed(now.name, planned.element, "errorType: errorMessage", f"errorType: {kind}")
 
 
 def _describe_type(step: Node) -> str:

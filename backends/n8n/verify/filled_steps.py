@@ -7,7 +7,9 @@ process variable that another element sets, the workflow is proved on a conditio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from orgflow.backends.javascript.returned_items import UNKNOWN, ReturnedItems, read_returned_items
 from orgflow.backends.n8n import node_types
@@ -30,6 +32,20 @@ def list_conditions(
 ) -> tuple[Condition, ...]:
     """The conditions of a workflow, in the order of its nodes."""
     return tuple(_FilledSteps(ref, matching, workflow).list_conditions())
+
+
+_FIELD = re.compile(
+    r"(?:\$json|\bjson|\bv|\bitem)(?:\??\.(\w+)|(?:\?\.)?\[\"([^\"\\]+)\"\])|\bneed\(\"([^\"\\]+)\""
+)
+"""A field of the item in an expression or a Code node that the compiler wrote."""
+
+_FUNCTION_PARAMETER = re.compile(r"\b(\w+)\)? =>")
+_WHOLE_ITEM = re.compile(r"\$json\b(?!\??[.\[])")
+_SENDING = frozenset({"httpRequest", "emailSend", "respondToWebhook", "slack", "microsoftTeams"})
+"""Nodes that send something to somebody outside."""
+
+_PASSING = frozenset({"noOp", "if", "switch", "merge"})
+"""Nodes behind which an item is as before."""
 
 
 class _FilledSteps:
@@ -57,8 +73,12 @@ class _FilledSteps:
             if not self._gives_one_item(name, step):
                 yield Condition("one-item", name, element, f"`{name}` returns one item")
             overwritten = tuple(self._list_overwritten(name, step, element, key))
-            if overwritten:
-                words = join_listed((f"`{variable}`" for variable in overwritten), last="or")
+            writes = key is None and self._read_changed(step, key) != frozenset()
+            sending = self._list_sending(name) if writes else []
+            if overwritten or sending:
+                changed = [f"`{variable}`" for variable in overwritten]
+                changed += [f"the data that `{other}` sends" for other in sending[:1]]
+                words = join_listed(changed, last="or")
                 text = f"`{name}` does not change {words}"
                 yield Condition("keeps-variables", name, element, text, overwritten)
 
@@ -123,14 +143,63 @@ class _FilledSteps:
         self, name: str, step: Node, element: str, key: NodeKey | None
     ) -> Iterator[str]:
         """Variables that a node may set, that are read afterwards, and that another element sets
-        according to the model."""
-        written = read_written_fields(step)
+        according to the model, or the input of the run; of an added node also fields that the next
+        nodes read."""
+        written = self._read_changed(step, key)
         owners = self._ref.plan.variables.declared
         for variable in self._list_kept(name, key):
             own = {setter.element for setter in owners.get(variable, ())}
-            may_write = written is None or variable in written
-            if may_write and own and element not in own:
+            # What no element sets, a placeholder may be there to set.
+            is_other = element not in own if own else key is None
+            if is_other and (written is None or variable in written):
                 yield variable
+        if key is None:
+            read = dict.fromkeys(self._list_read(name))
+            yield from (field for field in read if written is None or field in written)
+
+    def _read_changed(self, step: Node, key: NodeKey | None) -> frozenset[str] | None:
+        """The fields that a node may set or lose; `None` if it may be any. What the compiler keeps
+        behind a placeholder is not lost."""
+        carried = self._ref.plan.carried
+        kept = key is not None and carried is not None and HelperKey(key, "data") in carried.after
+        loses = (step.short == "code" and not _read_code(step).keeps_others) or (
+            step.short == "set" and not set_.keeps_others(step.version, step.parameters)
+        )
+        if loses and not kept and not step.disabled:
+            return None
+        return read_written_fields(step)
+
+    def _list_read(self, name: str) -> Iterator[str]:
+        """The fields that the next compiled nodes after an added node read from their item: also
+        the compiler's own, such as the key of a request, and those of the input of the run."""
+        kept = set(self._list_kept(name, None))
+        for other in self._list_next(name):
+            for text in _list_texts(self._steps[other].parameters):
+                yield from (field for field in _list_item_fields(text) if field not in kept)
+
+    def _list_sending(self, name: str) -> list[str]:
+        """Nodes behind an added one that send or hand over their whole item."""
+        return [
+            other
+            for other in list_reachable(self._ahead[name], self._ahead)
+            if other in self._matching.key_of and _sends_item(self._steps[other])
+        ]
+
+    def _list_next(self, name: str) -> list[str]:
+        """The next compiled nodes, also through those that pass their item on."""
+        compiled: list[str] = []
+        seen = {name}
+        todo = list(self._ahead[name])
+        while todo:
+            other = todo.pop(0)
+            if other in seen:
+                continue
+            seen.add(other)
+            if other not in self._matching.key_of or self._steps[other].short in _PASSING:
+                todo += self._ahead[other]
+            if other in self._matching.key_of:
+                compiled.append(other)
+        return compiled
 
     def _list_kept(self, name: str, key: NodeKey | None) -> Sequence[str]:
         """Variables that are read behind a node and taken from its item."""
@@ -150,6 +219,34 @@ class _FilledSteps:
                 for variable in names
             )
         )
+
+
+def _list_texts(value: Any) -> Iterator[str]:
+    """The texts in a tree of parameters."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _list_texts(part)
+
+
+def _list_item_fields(text: str) -> Iterator[str]:
+    """The fields of an item that a parameter reads, also in functions that get the whole item."""
+    for match in _FIELD.findall(text):
+        yield from filter(None, match)
+    if _WHOLE_ITEM.search(text):
+        for function_parameter in dict.fromkeys(_FUNCTION_PARAMETER.findall(text)):
+            yield from re.findall(rf"\b{function_parameter}\??\.(\w+)\b(?!\()", text)
+
+
+def _sends_item(step: Node) -> bool:
+    """Whether a node sends its whole item, or hands it over to a called workflow."""
+    if step.disabled:
+        return False
+    if step.short == "executeWorkflow":
+        return not step.inside("workflowInputs", "value")
+    texts = _list_texts(step.parameters) if step.short in _SENDING else ()
+    return any(_WHOLE_ITEM.search(text) for text in texts)
 
 
 _TEXT_ANSWERS = ("text", "file")

@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from orgflow.backends.n8n.format.json_values import mapping, rows
+from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.node_types import catalogue
+from orgflow.backends.n8n.node_types import catalogue, set_
 from orgflow.backends.n8n.node_types.merge import merge_counts
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.plan.actions import AskAgain, Placeholder, SetDecision
@@ -20,6 +20,9 @@ from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import Changed
 from orgflow_ir.work.gateway_decisions import Decision
+
+_VALUES = ("value", "stringValue", "numberValue", "booleanValue", "arrayValue", "objectValue")
+"""Where an entry of a Set has its value, by version."""
 
 _DECIDING = ("if", "switch", "merge", "wait", "filter")
 
@@ -101,9 +104,13 @@ def _changed_setter(decision: Decision, name: str, now: Node) -> Iterator[Change
         yield Changed(name, gateway, wanted, f"{decision.variable} is not set")
     if now.short != "set" or now.parameters.get("mode") == "raw":
         return
-    entries = rows(now.inside("assignments", "assignments"))
-    mine = [e.get("value") for e in entries if e.get("name") == decision.variable]
-    if not mine:
+    written = set_.written_fields(now.version, now.parameters)
+    if written is None:
+        return
+    if decision.variable not in written:
         yield Changed(name, gateway, wanted, f"{decision.variable} is not set")
-    elif mine[-1] not in ("", "[]", None) and not is_expression(mine[-1]):
-        yield Changed(name, gateway, wanted, f"{decision.variable} is always {mine[-1]}")
+        return
+    entry = written[decision.variable]
+    value = next((entry[key] for key in _VALUES if key in entry), None)
+    if value not in ("", "[]", None) and not is_expression(value):
+        yield Changed(name, gateway, wanted, f"{decision.variable} is always {value}")

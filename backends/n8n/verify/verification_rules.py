@@ -30,9 +30,11 @@ class ChangedExpression(Rule):
     """
     What it finds
         A condition, a waiting time, or content that the compiler wrote (code, decision tables,
-        mappings, fields of forms, requests, recipients, schedules) that differs from that of the
-        model, or a node with such content that no longer exists. Layout, comments, names of nodes
-        and values that n8n's editor omits make no difference.
+        mappings, fields and words of forms, requests, recipients, schedules, addresses that others
+        call, messages of stops) that differs from that of the model, or a node with such content
+        that no longer exists. The same holds for settings of the workflow: its time zone, its time
+        limit, its error workflow and its callers. Layout, comments, names of nodes, credentials of
+        requests and values that n8n's editor omits make no difference.
     Why it is wrong
         Whether the new one does the same as the old one depends on data and was not determined, so
         that the workflow is not proved; `verify` exits with 1. Everything else was verified under
@@ -175,7 +177,8 @@ class ConditionalProof(Rule):
     """
     What it finds
         A node that a person added or put in the place of a placeholder, and that may return no item
-        or several items, or change a process variable that another element sets.
+        or several items, or change a process variable that another element sets, or data that a
+        later node reads or sends.
     Why it is wrong
         The workflow is proved only if the node does not. Without an item the run ends there with
         status success; with several the following steps run once for each. With --strict, it counts

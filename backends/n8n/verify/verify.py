@@ -26,6 +26,7 @@ from orgflow.backends.n8n.verify.wire_changes import (
     SETTINGS,
     changed_settings,
     misdirected_calls,
+    redirected_outputs,
     rewired_helpers,
 )
 
@@ -114,9 +115,10 @@ class _Verifier:
         self.changed += changed_parameters(ref, self.matching, workflow)
         self.changed += changed_computations(ref, self.matching, workflow)
         self.changed += rewired_helpers(ref, self.matching, workflow)
+        self.changed += redirected_outputs(ref, self.matching, workflow)
         own = {ref.plan.scope.workflow_id: str(workflow.raw.get("id", ""))}
         self.changed += misdirected_calls(ref, self.matching, workflow, {**ids, **own})
-        self.changed += changed_settings(ref, workflow)
+        self.changed += changed_settings(ref, workflow, ids)
         self.apart = find_apart_triggers(self.matching, workflow)
         self.data = data_flow(ref, self.matching, workflow, self.apart)
         self.conditions = list_conditions(ref, self.matching, workflow)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.plan import actions
-from orgflow.backends.n8n.plan.graph import NodeKey
+from orgflow.backends.n8n.plan.graph import NodeKey, most_ports
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.model.element_names import join_listed
@@ -18,10 +18,17 @@ from orgflow_ir.targets.verification import Changed
 _FREE = (actions.PassOn, actions.Placeholder, actions.SetDecision)
 """Actions of nodes that compute nothing, so that a run may go around them."""
 
+_SORTING = (actions.CatchError, actions.AskAgain, actions.CheckCall, actions.ReadEscalations)
+"""Actions of nodes that sort items into outputs and that no gateway of the model stands for."""
+
 SETTINGS = "the workflow's settings"
 """Used if `Changed` has no node."""
 
-_STOPS = (actions.StopBefore, actions.StopUnmatched, actions.StopUncaught, actions.Stop)
+_FOLLOWED_STOPS = (actions.StopUnmatched, actions.Stop)
+"""Stops at which the exploration finds that the model continues."""
+
+_ENDING_STOPS = (actions.StopBefore, actions.StopUncaught)
+"""Stops at which nothing is compared any more, so that only certain nodes may lead there."""
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -41,11 +48,13 @@ def rewired_helpers(
     here = matching.key_of
     for name, key in here.items():
         planned = graph.nodes[key]
-        if key in ref.roles.steps or isinstance(planned.action, (*_FREE, *_STOPS)):
+        if key in ref.roles.steps or isinstance(planned.action, (*_FREE, *_FOLLOWED_STOPS)):
             continue
         before = _kept_sources(key, compiled, lambda other: other if other in keys else None)
         now = _kept_sources(name, current, here.get)
-        if before != now:
+        # A node that leads to a stop may be gone; one that should not lead there is a change.
+        differs = now - before if isinstance(planned.action, _ENDING_STOPS) else before != now
+        if differs:
             labels = {other: graph.nodes[other].name for other in (*before, *now)}
             yield Changed(
                 name,
@@ -83,6 +92,69 @@ def _kept_sources(
     return frozenset(kept)
 
 
+def redirected_outputs(
+    ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
+) -> Iterator[Changed]:
+    """Nodes with several outputs that the compiler added, such as the one that catches an error,
+    of which an output leads elsewhere. Those that decide for a gateway are followed instead."""
+    graph = ref.plan.workflow_graph
+    keys = set(matching.key_of.values())
+    compiled: dict[tuple[NodeKey, int], list[NodeKey]] = {}
+    for source, target in graph.wires:
+        compiled.setdefault((source.node, source.number), []).append(target.node)
+    ahead: dict[NodeKey, list[NodeKey]] = {}
+    for (node, _), targets in compiled.items():
+        ahead.setdefault(node, []).extend(targets)
+    behind: dict[str, list[str]] = {
+        name: [end for ends in outputs.values() for end in ends]
+        for name, outputs in workflow.targets.items()
+    }
+    for name, key in matching.key_of.items():
+        planned, step = graph.nodes[key], workflow.steps[name]
+        if key in ref.roles.steps or not isinstance(planned.action, _SORTING):
+            continue
+        if step.type != ref.nodes[key].type or step.disabled:
+            continue
+        outputs = workflow.targets.get(name, {})
+        for number in range(max((*outputs, 0, most_ports(planned) - 1)) + 1):
+            firsts = compiled.get((key, number), [])
+            before = _kept_targets(firsts, ahead, lambda k: k if k in keys else None)
+            ends = list(outputs.get(number, ()))
+            now = _kept_targets(ends, behind, matching.key_of.get)
+            if before != now:
+                labels = {other: graph.nodes[other].name for other in (*before, *now)}
+                words = (f"output {number} {_describe_targets(k, labels)}" for k in (before, now))
+                yield Changed(name, planned.element, *words)
+
+
+def _kept_targets(
+    firsts: Iterable[Name],
+    ahead: Mapping[Name, list[Name]],
+    key_of: Callable[[Name], NodeKey | None],
+) -> frozenset[NodeKey]:
+    """The nodes with a key to which wires lead, through others if need be."""
+    kept: set[NodeKey] = set()
+    seen: set[Name] = set()
+    todo = list(firsts)
+    while todo:
+        other = todo.pop()
+        if other in seen:
+            continue
+        seen.add(other)
+        key = key_of(other)
+        if key is None:
+            todo += ahead.get(other, ())
+        else:
+            kept.add(key)
+    return frozenset(kept)
+
+
+def _describe_targets(keys: frozenset[NodeKey], labels: Mapping[NodeKey, str]) -> str:
+    if not keys:
+        return "to no node"
+    return f"to {join_listed(f'“{name}”' for name in sorted(labels[key] for key in keys))}"
+
+
 def _describe_sources(keys: frozenset[NodeKey], labels: Mapping[NodeKey, str]) -> str:
     if not keys:
         return "after no node"
@@ -117,21 +189,32 @@ def misdirected_calls(
         was, called = (str(step.inside("workflowId", "value") or "") for step in (before, now))
         if not called:
             continue  # reported as a changed parameter
-        is_known = called not in (was, ids.get(was)) and called in known
+        # If the called workflow is among the files, every other id is that of another one.
+        is_known = called not in (was, ids.get(was)) and (called in known or was in ids)
         is_same = now_of.setdefault(was, called) == called and was_of.setdefault(called, was) == was
         if is_known or not is_same:
             yield Changed(name, planned.element, f"calls {was}", f"calls {called}")
 
 
-def changed_settings(ref: Reference, workflow: WorkflowDocument) -> Iterator[Changed]:
-    """Another time limit of runs, no report of runs that fail where the model has one, and other
-    permissions of callers. Which workflow reports failures is known to the server only."""
+def changed_settings(
+    ref: Reference, workflow: WorkflowDocument, ids: Mapping[str, str]
+) -> Iterator[Changed]:
+    """Another time limit of runs or time zone, no report of runs that fail where the model has one,
+    and other permissions of callers. The id of the workflow that reports failures is known if it is
+    one of `ids`, by their compiled ids; otherwise only the server knows it."""
     before, now = ref.settings, workflow.settings
-    was, limit = (_describe_limit(settings.get("executionTimeout")) for settings in (before, now))
-    if was != limit:
-        yield Changed(SETTINGS, "", was, limit)
-    if before.get("errorWorkflow") and not now.get("errorWorkflow"):
+    for describe, key in (
+        (_describe_limit, "executionTimeout"), (_describe_time_zone, "timezone"),
+    ):  # fmt: skip
+        was, current = (describe(settings.get(key)) for settings in (before, now))
+        if was != current:
+            yield Changed(SETTINGS, "", was, current)
+    reporting, reports = (str(s.get("errorWorkflow") or "") for s in (before, now))
+    if reporting and not reports:
         yield Changed(SETTINGS, "", "an error workflow", "no error workflow")
+    elif reporting in ids and reports not in (reporting, ids[reporting]):
+        words = (f"the error workflow {id}" for id in (reporting, reports))
+        yield Changed(SETTINGS, "", *words)
     was_closed, is_closed = (settings.get("callerPolicy") == "none" for settings in (before, now))
     scope = ref.plan.scope
     is_called = scope.started_by_call or scope.begun_by_message or scope.on_error
@@ -139,6 +222,11 @@ def changed_settings(ref: Reference, workflow: WorkflowDocument) -> Iterator[Cha
         yield Changed(SETTINGS, "", "no workflow may call it", "other workflows may call it")
     elif is_closed and not was_closed and is_called:
         yield Changed(SETTINGS, "", "other workflows may call it", "no workflow may call it")
+
+
+def _describe_time_zone(zone: object) -> str:
+    is_default = zone in (None, "", "DEFAULT")
+    return "the time zone of the server" if is_default else f"the time zone {zone}"
 
 
 def _describe_limit(limit: object) -> str:

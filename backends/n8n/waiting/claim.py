@@ -11,10 +11,10 @@ from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.node_types.data_table import Tests
 from orgflow.backends.n8n.node_types.stop_and_error import stop_parameters
-from orgflow.backends.n8n.waiting.rows import MOST_CHANGES
+from orgflow.backends.n8n.waiting.rows import FOLD_AT, MOST_CHANGES
 from orgflow.backends.n8n.waiting.rows_code import (
-    LEASE_CODE,
     closed_values,
+    lease_code,
     token_code,
     variables_code,
 )
@@ -37,14 +37,14 @@ TOO_MANY = f"this process instance has changed its variables more than {MOST_CHA
 _ROW = "$('Claim the row').first().json"
 
 
-def build_claim(refers: References, name: str, note: str) -> Workflow:
+def build_claim(refers: References, name: str, note: str, lease_minutes: int) -> Workflow:
     """The workflow. Input: `key`, `execution`, `event`, `variables`, and for a take-over
     `takeover`, the execution before, and `attempts`. Output: `won`, and if it won, `token`, `data`
     and `variables`, otherwise `state`."""
     builder = WorkflowBuilder("claim", refers)
     builder.add_note(note)
     builder.add_call_trigger()
-    _add_claim(builder)
+    _add_claim(builder, lease_minutes)
     _add_check_of_host(builder)
     _add_cancellations(builder)
     add_variables(builder, (9, 2), ["Host checked", "Consume branches"])
@@ -73,7 +73,7 @@ def build_claim(refers: References, name: str, note: str) -> Workflow:
     return builder.build_workflow(name)
 
 
-def _add_claim(builder: WorkflowBuilder) -> None:
+def _add_claim(builder: WorkflowBuilder, lease_minutes: int) -> None:
     """The conditional update, and what the claimed row asks for."""
     builder.add_update(
         "Claim the row",
@@ -91,7 +91,7 @@ def _add_claim(builder: WorkflowBuilder) -> None:
             "attempts": make_expression("String($json.attempts||0)"),
             "variables": make_expression("JSON.stringify($json.variables||{} )"),
             "changed_at": make_expression(NOW),
-            "check_at": make_expression(LEASE_CODE),
+            "check_at": make_expression(lease_code(lease_minutes)),
         },
         after=["Called"],
     )
@@ -220,7 +220,8 @@ def add_variables(
     after: list[str | tuple[str, int]],
     row: str = "Claim the row",
 ) -> None:
-    """Reads the variables of the instance of a row; output 1 of `Too many changes?` goes on."""
+    """Reads the variables of the instance of a row; output 1 of `Too many changes?` goes on. Many
+    changes are folded meanwhile: above, so that the answer is not that of the fold."""
     column, line = place
     builder.add_get(
         "Changed variables",
@@ -233,6 +234,22 @@ def add_variables(
         ),
         MOST_CHANGES,
         after=after,
+    )
+    builder.add_filter(
+        "Many changes?",
+        (column + 1, line - 1),
+        f"$('Changed variables').all().length>={FOLD_AT}",
+        after=["Changed variables"],
+        executeOnce=True,
+    )
+    builder.add_call(
+        "Fold the changes",
+        (column + 2, line - 2),
+        "fold",
+        {"instance": f"$('{row}').first().json.instance"},
+        waits=False,
+        after=["Many changes?"],
+        onError="continueRegularOutput",
     )
     builder.add_test(
         "Too many changes?",

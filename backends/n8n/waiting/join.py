@@ -10,7 +10,6 @@ from __future__ import annotations
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
 from orgflow.backends.n8n.waiting.claim import add_consumption, add_variables
-from orgflow.backends.n8n.waiting.rows import LEASE_MINUTES
 from orgflow.backends.n8n.waiting.rows_code import token_code, variables_code
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NOW,
@@ -29,7 +28,7 @@ _MOST_BRANCHES = 1_000
 _SORTED = "$('Arrived branches').all().map(i=>i.json).filter(r=>r.id).sort((a,b)=>a.id-b.id)"
 
 
-def build_join(refers: References, name: str, note: str) -> Workflow:
+def build_join(refers: References, name: str, note: str, lease_minutes: int) -> Workflow:
     """The workflow. Input: `element`, `scope`, `needed`, `execution`. Output: `won`, and if it won,
     `token`, `data` and `variables`."""
     builder = WorkflowBuilder("join", refers)
@@ -66,7 +65,7 @@ def build_join(refers: References, name: str, note: str) -> Workflow:
             "joined_to": make_expression(f"String({_SORTED}.at(-1).id)"),
             "attempts": "0",
             "changed_at": make_expression(NOW),
-            "check_at": make_expression(moment_after(str(LEASE_MINUTES * 60_000))),
+            "check_at": make_expression(moment_after(str(lease_minutes * 60_000))),
         },
         after=[("All of them?", 0)],
     )

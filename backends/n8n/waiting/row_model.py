@@ -16,6 +16,8 @@ from operator import itemgetter
 from typing import Any, Final
 
 from orgflow.backends.n8n.waiting.rows import (
+    FOLD_AT,
+    FOLD_LEAST,
     GRACE_SECONDS,
     LEASE_MINUTES,
     LONGEST_PAUSE_HOURS,
@@ -59,6 +61,11 @@ _EMPTY: Final[Row] = {
 
 class InvariantError(AssertionError):
     """A step that the encoding must never make."""
+
+
+class TooManyChangesError(Exception):
+    """An execution that fails because the changes of variables cannot be read at once; its row
+    stays as it is, and the sweep tries again."""
 
 
 class Token(NamedTuple):
@@ -120,7 +127,7 @@ class RowWorld:
     def insert(self, rows: list[Row], numbers: list[int]) -> None:
         """Make rows visible, in one transaction."""
         for row, number in zip(rows, numbers, strict=True):
-            new = {**_EMPTY, **row, "id": number, "changed_at": self.now}
+            new = {**_EMPTY, "changed_at": self.now, **row, "id": number}
             insort(self.rows, new, key=itemgetter("id"))
 
     def select(self, limit: int = MOST_CHANGES, **tests: Any) -> list[Row]:
@@ -174,7 +181,7 @@ class RowWorld:
         """Run an execution up to its next pause."""
         try:
             next(steps)
-        except StopIteration:
+        except (StopIteration, TooManyChangesError):
             self.running.remove(steps)
 
     def crash(self, steps: Steps) -> None:
@@ -350,10 +357,50 @@ def read_variables(world: RowWorld, instance: str) -> Generator[None, None, dict
     rows = world.select(
         instance=instance, live=False, variables=bool, state=lambda state: state != "cancelled"
     )
+    if len(rows) >= FOLD_AT:
+        world.begin(fold_changes(world, instance))
+    if len(rows) >= MOST_CHANGES:
+        raise TooManyChangesError(instance)
+    return fold_variables(rows)
+
+
+def fold_variables(rows: list[Row]) -> dict[str, Any]:
+    """The variables that rows changed, the latest last."""
     variables: dict[str, Any] = {}
     for row in sorted(rows, key=lambda row: (row["changed_at"], row["id"])):
         variables.update(row["variables"])
     return variables
+
+
+def fold_changes(world: RowWorld, instance: str) -> Steps:
+    """Replace changes of variables that are older than a lease by one row."""
+    yield
+    old = [
+        dict(row)
+        for row in world.select(
+            instance=instance, live=False, variables=bool,
+            state=lambda state: state != "cancelled",
+            changed_at=lambda moment: moment <= world.now - LEASE,
+        )
+    ]  # fmt: skip
+    if not FOLD_LEAST <= len(old) < MOST_CHANGES:
+        return {}
+    key = world.new_key()
+    yield
+    numbers = world.take_numbers(1)
+    yield
+    moment = max(row["changed_at"] for row in old)
+    world.insert([
+        {"key": key, "instance": instance, "kind": "snapshot", "element": "snapshot",
+         "scope": f"{instance}/", "state": "done", "live": False, "workflow": old[0]["workflow"],
+         "variables": fold_variables(old), "check_at": NEVER, "changed_at": moment},
+    ], numbers)  # fmt: skip
+    for row in old:
+        yield
+        world.update(
+            "fold", {"variables": {}}, key=row["key"], changed_at=row["changed_at"], live=False
+        )
+    return {}
 
 
 def join_branches(world: RowWorld, element: str, scope: str, needed: int, execution: str) -> Steps:
@@ -623,8 +670,9 @@ def continue_process(
 # -- the sweep -------------------------------------------------------------------------------------
 
 
-def sweep_rows(world: RowWorld) -> Steps:
-    """Fire timers, and finish what a crash interrupted."""
+def sweep_rows(world: RowWorld, retention: int = 0) -> Steps:
+    """Fire timers, finish what a crash interrupted, and delete what ended before the retention, 0
+    for never."""
     yield
     stale = [
         dict(row)
@@ -633,7 +681,13 @@ def sweep_rows(world: RowWorld) -> Steps:
         )
     ]
     for row in stale:
-        yield from _sweep_staged(world, row)
+        yield
+        reserved = world.update(
+            "sweep", {"changed_at": world.now + RETRY}, key=row["key"], state="staged",
+            changed_at=row["changed_at"],
+        )  # fmt: skip
+        for own in reserved:
+            yield from _sweep_staged(world, own)
     due = {"check_at": lambda moment: moment <= world.now}
     for tests, limit in (
         ({"kind": "timer", "state": "open"}, MOST_TIMERS),
@@ -650,7 +704,23 @@ def sweep_rows(world: RowWorld) -> Steps:
             )  # fmt: skip
             for own in reserved:
                 yield from _sweep_row(world, own)
+    if retention:
+        yield from _delete_old_rows(world, world.now - retention)
     return {}
+
+
+def _delete_old_rows(world: RowWorld, bound: int) -> Generator[None, None, None]:
+    """Rows of instances that ended before a moment, and messages as old."""
+    yield
+    ended = world.select(
+        MOST_TIMERS, kind="scope", scope="", live=False,
+        changed_at=lambda moment: moment <= bound,
+    )  # fmt: skip
+    for key in [row["key"] for row in ended]:
+        yield
+        world.delete(instance=key)
+    yield
+    world.delete(kind="message", live=False, changed_at=lambda moment: moment <= bound)
 
 
 def _pause_of(world: RowWorld, row: Row) -> int:

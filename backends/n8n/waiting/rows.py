@@ -18,7 +18,7 @@ TABLE_NAME: Final = "orgflow_open_work"
 name (WAITING.md, section 2)."""
 
 Kind = Literal[
-    "scope", "start", "task", "timer", "receiver", "gateway", "branch", "message",
+    "scope", "start", "task", "timer", "receiver", "gateway", "branch", "message", "snapshot",
 ]  # fmt: skip
 """The kind of open work or state of a row."""
 
@@ -36,6 +36,7 @@ KINDS: Final[Mapping[Kind, str]] = {
     "gateway": "an event-based gateway, whose first event decides",
     "branch": "a branch that has arrived at a join",
     "message": "a received message that is not assigned to a receiver",
+    "snapshot": "the variables of an instance up to a moment, in place of those of single steps",
 }
 
 STATES: Final[Mapping[State, str]] = {
@@ -59,13 +60,15 @@ class Transition(NamedTuple):
 
     Attributes:
         before, after: the states.
-        operation: the workflow of the support set that makes it.
+        operation: the workflow of the support set that makes it, or the command.
     """
 
     before: State
     after: State
     operation: str
 
+
+_LIVE: Final[tuple[State, ...]] = ("staged", "open", "running", "failed")
 
 TRANSITIONS: Final = (
     Transition("staged", "open", "complete"),
@@ -95,9 +98,11 @@ TRANSITIONS: Final = (
     Transition("ending", "done", "end_scope"),
     Transition("done", "open", "sweep"),
     Transition("failed", "cancelled", "claim"),
+    *(Transition(state, "cancelled", "cancel") for state in _LIVE),
+    Transition("failed", "running", "heal"),
 )
-"""All allowed changes of state. From `done` to `open`: a message whose receiver turned out to be
-closed is kept for another one."""
+"""All allowed changes of state; `cancel` and `heal` are commands. From `done` to `open`: a message
+whose receiver turned out to be closed is kept for another one."""
 
 
 class RowColumn(NamedTuple):
@@ -151,8 +156,15 @@ NEVER: Final = "9999-12-31T00:00:00.000Z"
 MOST_CHANGES: Final = 1_000
 """Most rows whose variables are combined; n8n reads more of them in several steps."""
 
+FOLD_AT: Final = 500
+"""Number of changes of variables from which on they are folded into a snapshot."""
+
+FOLD_LEAST: Final = 250
+"""Least number of changes that a snapshot replaces."""
+
 LEASE_MINUTES: Final = 10
-"""How long steps may run before another execution takes over; doubles with each take-over."""
+"""How long steps may run before another execution takes over, unless an option says otherwise;
+doubles with each take-over."""
 
 MOST_ATTEMPTS: Final = 5
 """Take-overs after which a row becomes `failed`."""

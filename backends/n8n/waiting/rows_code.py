@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from orgflow.backends.n8n.node_types.conditions import make_expression
-from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, LEASE_MINUTES, NEVER
+from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, NEVER
 from orgflow.backends.n8n.waiting.workflow_builder import NOW, moment_after
 
 KEY_LENGTH: Final = 32
@@ -14,8 +14,17 @@ KEY_LENGTH: Final = 32
 EMPTY_ROW_CODE: Final = ",".join(f"{name}:''" for name in COLUMN_NAMES)
 """The fields of an object in JavaScript: a row whose cells are empty."""
 
-LEASE_CODE: Final = moment_after(f"{LEASE_MINUTES * 60_000}*2**Number($json.attempts||0)")
-"""The end of a lease of an item with the field `attempts`."""
+
+def lease_code(minutes: int) -> str:
+    """JavaScript for the end of a lease of an item with the field `attempts`."""
+    return moment_after(f"{minutes * 60_000}*2**Number($json.attempts||0)")
+
+
+def message_key_code(name: str, key: str) -> str:
+    """JavaScript for the message key of a name and a correlation key, both JavaScript. The first
+    bar without a backslash before it ends the name, so no two pairs have one message key."""
+    escaped = r"replace(/[\\|]/g,'\\$&')"
+    return f"(String({name}).{escaped}+'|'+String({key}??''))"
 
 
 def closed_values(state: str, **more: str) -> dict[str, str]:

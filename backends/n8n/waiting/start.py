@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.conditions import make_expression
-from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS, LEASE_MINUTES
+from orgflow.backends.n8n.waiting.rows import GRACE_SECONDS
 from orgflow.backends.n8n.waiting.rows_code import EMPTY_ROW_CODE, KEY_LENGTH, token_code
 from orgflow.backends.n8n.waiting.workflow_builder import (
     NOW,
@@ -21,9 +21,9 @@ ABOUT = (
 )
 
 
-def _rows_code() -> str:
+def _rows_code(lease_minutes: int) -> str:
     """JavaScript for the two rows: the instance, and its first steps."""
-    lease = moment_after(str(LEASE_MINUTES * 60_000))
+    lease = moment_after(str(lease_minutes * 60_000))
     grace = moment_after(str(GRACE_SECONDS * 1000))
     return (
         f"((c,k,s,given)=>({{given,rows:["
@@ -39,7 +39,7 @@ def _rows_code() -> str:
     )
 
 
-def build_start(refers: References, name: str, note: str) -> Workflow:
+def build_start(refers: References, name: str, note: str, lease_minutes: int) -> Workflow:
     """The workflow. Input: `element`, `variables`, `execution`, `workflow`, and `instance`, the
     caller's id, or empty. Output: `won`, `instance`, and if it won, `token`, `data`, `variables`.
     """
@@ -47,7 +47,7 @@ def build_start(refers: References, name: str, note: str) -> Workflow:
     builder.add_note(note)
     builder.add_call_trigger()
     builder.add_random("Random keys", (1, 0), str(2 * KEY_LENGTH), after=["Called"])
-    builder.add_fields("New rows", (2, 0), _rows_code(), after=["Random keys"])
+    builder.add_fields("New rows", (2, 0), _rows_code(lease_minutes), after=["Random keys"])
     builder.add_split("Each row", (3, 0), "rows", after=["New rows"])
     builder.add_insert("Write rows", (4, 0), after=["Each row"])
     builder.add_test(
@@ -75,7 +75,7 @@ def build_start(refers: References, name: str, note: str) -> Workflow:
         {
             "state": "running",
             "changed_at": make_expression(NOW),
-            "check_at": make_expression(moment_after(str(LEASE_MINUTES * 60_000))),
+            "check_at": make_expression(moment_after(str(lease_minutes * 60_000))),
         },
         after=[("Admitted?", 0)],
     )

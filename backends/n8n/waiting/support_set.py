@@ -20,14 +20,16 @@ from orgflow.backends.n8n.waiting import (
     claim,
     complete,
     end_scope,
+    fold,
     join,
     match,
     message,
+    page,
     report,
     start,
     sweep,
 )
-from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, TABLE_NAME
+from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, GRACE_SECONDS, LEASE_MINUTES, TABLE_NAME
 from orgflow.backends.n8n.waiting.workflow_builder import References
 
 from orgflow_ir.model.records import NamedTuple
@@ -41,14 +43,25 @@ class SupportOptions(NamedTuple):
             0 keeps them.
         message_days: time to live of messages whose sender gives none.
         sweep_seconds: seconds between two sweeps: the precision of timers.
+        lease_minutes: how long steps may run before another execution takes over; longer than the
+            slowest steps.
     """
 
     retention_days: int = 30
     message_days: int = 7
     sweep_seconds: int = 10
+    lease_minutes: int = LEASE_MINUTES
 
 
 DEFAULT_OPTIONS: Final = SupportOptions()
+
+SUPPORT_RANGES: Final[Mapping[str, tuple[int, int]]] = {
+    "retention_days": (0, 3650),
+    "message_days": (1, 3650),
+    "sweep_seconds": (5, 3600),
+    "lease_minutes": (1, 1440),
+}
+"""The least and the greatest value of each option."""
 
 
 class SupportPart(NamedTuple):
@@ -62,17 +75,23 @@ class SupportPart(NamedTuple):
 PARTS: Final[Mapping[str, SupportPart]] = {
     "report": SupportPart("report failed steps", report.ABOUT),
     "admit": SupportPart("admit once", admit.ABOUT),
-    "claim": SupportPart("claim open work", claim.ABOUT),
-    "join": SupportPart("join branches", join.ABOUT),
+    "fold": SupportPart("fold variables", fold.ABOUT),
+    "claim": SupportPart("claim open work", claim.ABOUT, ("fold",)),
+    "join": SupportPart("join branches", join.ABOUT, ("fold",)),
     "end_scope": SupportPart("end scope", end_scope.ABOUT, ("claim",)),
     "match": SupportPart("match messages", match.ABOUT, ("match",)),
     "complete": SupportPart("complete steps", complete.ABOUT, ("join", "end_scope", "match")),
     "start": SupportPart("start instance", start.ABOUT, ("admit",)),
     "message": SupportPart("receive message", message.ABOUT, ("admit", "match")),
+    "page": SupportPart("show task", page.ABOUT),
     "sweep": SupportPart("sweep", sweep.ABOUT, ("admit", "match", "join", "end_scope", "report")),
 }
 """The workflows of the set; each calls only itself and workflows before it, since n8n publishes a
 workflow only after those that it calls."""
+
+GENERATION: Final = 2
+"""The number of this version of the set. A deployment leaves a set with a higher number as it is.
+Increase it in every release that changes the set."""
 
 MARK: Final = "orgflow-support 1 "
 """Beginning of the hidden line in the note of each workflow."""
@@ -86,6 +105,11 @@ _HANDS_OFF: Final = (
 def part_id(part: str) -> str:
     """The id of a workflow of the set where n8n keeps ids: 16 letters and digits."""
     return node_uuid(f"orgflow/waiting/{part}").replace("-", "")[:16]
+
+
+SUPPORT_IDS: Final[Mapping[str, str]] = {part_id(part): part for part in PARTS}
+"""The ids by which compiled processes call the set, and the names of its workflows; a deployment
+puts those of the server in place."""
 
 
 def import_references() -> References:
@@ -123,19 +147,55 @@ def set_digest(options: SupportOptions = DEFAULT_OPTIONS) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def version_line(part: str, digest: str) -> str:
+class SupportVersion(NamedTuple):
+    """The statements of the note of a workflow of the set.
+
+    Attributes:
+        part: its name in the set.
+        digest: the digest of the set.
+        generation: the number of the set among its versions (`GENERATION`).
+        options: the options with which the set was built.
+    """
+
+    part: str
+    digest: str
+    generation: int
+    options: SupportOptions
+
+
+def version_line(part: str, digest: str, options: SupportOptions = DEFAULT_OPTIONS) -> str:
     """The hidden line in the note of a workflow of the set."""
-    return hidden_line(MARK + json.dumps({"part": part, "version": digest}))
+    line = {
+        "part": part,
+        "version": digest,
+        "generation": GENERATION,
+        "options": options._asdict(),
+    }
+    return hidden_line(MARK + json.dumps(line))
 
 
-def read_version(workflow: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Part and version of a workflow of the set; `None` for any other workflow."""
+def read_version(workflow: Mapping[str, Any]) -> SupportVersion | None:
+    """The version of a workflow of the set; `None` for any other workflow. Options that this
+    version does not have are left out."""
     for node in workflow.get("nodes") or ():
         content = (node.get("parameters") or {}).get("content")
         _, mark, rest = str(content or "").partition(hidden_line(MARK)[:-1])
         if mark:
-            line = json.loads(rest.splitlines()[0].removesuffix(")"))
-            return str(line["part"]), str(line["version"])
+            try:
+                line = json.loads(rest.splitlines()[0].removesuffix(")"))
+                given = {
+                    name: int(value)
+                    for name, value in line.get("options", {}).items()
+                    if name in SupportOptions._fields
+                }
+                return SupportVersion(
+                    str(line["part"]),
+                    str(line["version"]),
+                    int(line.get("generation", 1)),
+                    SupportOptions(**given),
+                )
+            except (ValueError, KeyError, IndexError, AttributeError, TypeError):
+                return None  # somebody edited the note
     return None
 
 
@@ -145,9 +205,11 @@ def _note_text(part: str, options: SupportOptions, digest: str) -> str:
         days = options.retention_days
         kept = f"deletes what ended more than {days} days ago" if days else "deletes nothing"
         about = about.format(seconds=options.sweep_seconds, retention=kept)
+    if part == "message":
+        about = about.format(least=GRACE_SECONDS)
     title = PARTS[part].title.capitalize()
     text = f"## {title}\n{about}\n\n{_HANDS_OFF}"
-    return f"{text}\n\n{version_line(part, digest)}" if digest else text
+    return f"{text}\n\n{version_line(part, digest, options)}" if digest else text
 
 
 def _build_part(part: str, refers: References, options: SupportOptions, digest: str) -> Workflow:
@@ -157,16 +219,23 @@ def _build_part(part: str, refers: References, options: SupportOptions, digest: 
         return message.build_message(refers, name, note, options.message_days)
     if part == "sweep":
         return sweep.build_sweep(refers, name, note, options.sweep_seconds, options.retention_days)
+    if part in _LEASED_PARTS:
+        return _LEASED_PARTS[part](refers, name, note, options.lease_minutes)
     return _PLAIN_PARTS[part](refers, name, note)
 
 
 _PLAIN_PARTS: Final[Mapping[str, Callable[[References, str, str], Workflow]]] = {
+    "page": page.build_page,
     "report": report.build_report,
     "admit": admit.build_admit,
-    "claim": claim.build_claim,
-    "join": join.build_join,
     "end_scope": end_scope.build_end_scope,
     "match": match.build_match,
     "complete": complete.build_complete,
+}
+
+_LEASED_PARTS: Final[Mapping[str, Callable[[References, str, str, int], Workflow]]] = {
+    "fold": fold.build_fold,
+    "claim": claim.build_claim,
+    "join": join.build_join,
     "start": start.build_start,
 }

@@ -106,8 +106,26 @@ def _add_staged(builder: WorkflowBuilder) -> None:
         always=False,
         after=["Begin"],
     )
+    # The next look is later, so rows that nothing can be decided about do not keep others from
+    # their turn. `check_at` has to stay what it will be when the row opens.
+    builder.add_update(
+        "Reserve the staged row",
+        (4, -1),
+        (
+            ("key", "eq", make_expression("$json.key")),
+            ("state", "eq", "staged"),
+            ("changed_at", "eq", make_expression("$json.changed_at")),
+        ),
+        {"changed_at": make_expression(moment_after(str(_RETRY)))},
+        always=False,
+        each=True,
+        after=["Staged rows"],
+    )
     builder.add_test(
-        "Waits for admission?", (4, 0), "$json.idempotency_key!==''", after=["Staged rows"]
+        "Waits for admission?",
+        (4, 0),
+        "$json.idempotency_key!==''",
+        after=["Reserve the staged row"],
     )
     builder.add_call(
         "Admit", (5, 0), "admit", {"key": "$json.key"}, each=True,
@@ -357,13 +375,6 @@ def _add_retention(builder: WorkflowBuilder, days: int) -> None:
         (("instance", "eq", make_expression("$json.key")),),
         each=True,
         after=["Instances that ended long ago"],
-    )
-    # Rows whose creator is no longer in the table.
-    builder.add_delete(
-        "Delete forgotten rows",
-        (3, 14),
-        (("state", "eq", "staged"), ("changed_at", "lte", old)),
-        after=["Begin"],
     )
     builder.add_delete(
         "Delete old messages",

@@ -40,6 +40,9 @@ EQUAL = [
     ("const x = 1; { const x = 2; } return x", "const x = 1; { const y = 2; } return x"),
     ("const x = { y: a }; return x.y", "const z = { y: a }; return z.y"),
     ("const x = a; return { x }", "const z = a; return { x: z }"),
+    ("const x = {}; x.y = a; return x", "let x = {}; x.y = a; return x"),
+    ("const x = [0]; x[0]++; return x", "let x = [0]; x[0]++; return x"),
+    ("return !!(a < 5)", "return a < 5"),
 ]  # fmt: skip
 OTHER = [
     ("return a > 5", "return a < 5"),

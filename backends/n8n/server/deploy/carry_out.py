@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from orgflow.backends.n8n.node_types.workflow_calls import rewrite_calls
 from orgflow.backends.n8n.server.address_keys import AddressKeys
+from orgflow.backends.n8n.server.client.data_tables import TableClient
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deploy.apply import (
@@ -22,10 +24,12 @@ from orgflow.backends.n8n.server.deploy.credentials import CredentialStore, Give
 from orgflow.backends.n8n.server.deploy.deployment_plan import (
     Group,
     Inventory,
+    Problem,
     Step,
     Wanted,
     plan_groups,
 )
+from orgflow.backends.n8n.server.deploy.open_rows import move_rows, read_open_rows
 from orgflow.backends.n8n.server.deploy.succession import (
     Demoted,
     Orphan,
@@ -34,6 +38,7 @@ from orgflow.backends.n8n.server.deploy.succession import (
     find_orphans,
     find_uncalled,
 )
+from orgflow.backends.n8n.server.deploy.support_step import SupportStep
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
 from orgflow.backends.n8n.server.deployment_marker import adoptable_marker
 
@@ -92,17 +97,21 @@ class DeployRun:
         rollback: whether to deploy an earlier model again.
         credentials: entries of a file, for nodes that need a credential and have none.
         keys: whether addresses that start a workflow get a random key.
+        support: how the support set of processes that wait in several places is installed.
+        migrations: new elements by old ones, for open rows.
         progress: called from this thread.
         cancellation: determines whether to stop.
     """
 
-    client: WorkflowClient
+    client: TableClient
     undo: WorkflowClient
     publish: bool = True
     take_over: bool = False
     rollback: bool = False
     credentials: tuple[GivenCredential, ...] = ()
     keys: bool = False
+    support: SupportStep = field(default_factory=SupportStep)
+    migrations: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = no_progress
     cancellation: Cancellation = field(default_factory=CancelFlag)
     results: dict[int, GroupResult] = field(default_factory=dict)
@@ -135,6 +144,8 @@ class DeployRun:
         self._known = {
             identity: str(rows[0]["id"]) for identity, rows in inventory.by_identity.items()
         }
+        self.support.look(self.client, rows)
+        self._known |= self.support.ids
         self._claimed |= {workflow.identity for workflow in wanted}
         groups = plan_groups(
             wanted,
@@ -150,6 +161,16 @@ class DeployRun:
         identities = {**noted, **identities}
         for step in (step for group in groups for step in group.steps):
             merge_step(step, identities, self.client.version, take_over=self.take_over)
+            self.support.check_step(step, self.client.version)
+            if step.existing is not None and not step.problems:
+                step.open_rows = read_open_rows(
+                    self.support.server_of(step),
+                    step.existing,
+                    step.wanted.workflow,
+                    self.migrations,
+                )
+                if step.open_rows is not None and step.open_rows.lost:
+                    step.problems = (*step.problems, Problem("open-rows", str(step.existing["id"])))
         return groups
 
     def uncalled(self, groups: Iterable[Group]) -> tuple[Uncalled, ...]:
@@ -203,6 +224,10 @@ class DeployRun:
         """
         total = sum(len(group.steps) for group in groups)
         done = 0
+        self.support.install(
+            self.client, [step for group in groups for step in group.steps], secrets.token_urlsafe
+        )
+        self._known |= self.support.ids
         todo: SimpleQueue[int] = SimpleQueue()
         over: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
         for index in range(len(groups)):
@@ -280,6 +305,9 @@ class DeployRun:
                 return GroupResult(group)
             if self._is_stopped or self._broken.is_set():
                 return GroupResult(group, skipped=True)
+            missing = self.support.failure_of(group.steps)
+            if missing is not None:
+                return GroupResult(group, (), *missing)
             transaction = self.transaction()
             step: Step | None = None
             try:
@@ -291,7 +319,8 @@ class DeployRun:
                 for step in group.steps:
                     transaction.await_live(step)
                 overtaken = transaction.overtaken()
-                return GroupResult(group, transaction.placed(), overtaken=overtaken)
+                left = self._move_open_rows(group)
+                return GroupResult(group, transaction.placed(), left=left, overtaken=overtaken)
             except Stopped:
                 return GroupResult(group, left=transaction.roll_back(), skipped=True)
             except ServerError as error:
@@ -312,6 +341,18 @@ class DeployRun:
                 transaction.roll_back()
                 raise
         raise AssertionError
+
+    def _move_open_rows(self, group: Group) -> tuple[str, ...]:
+        """Give open rows their new elements. Some may be moved when it fails, so the new version
+        stays, and the same command completes the rest: names of workflows with such a rest."""
+        left = []
+        for step in group.steps:
+            if step.open_rows is not None and self.support.server is not None:
+                try:
+                    step.moved = move_rows(self.support.server, step.open_rows)
+                except ServerError:
+                    left.append(f"{step.wanted.name} (its open rows)")
+        return tuple(left)
 
 
 def _is_vanished(error: ServerError) -> bool:

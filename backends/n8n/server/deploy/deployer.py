@@ -21,17 +21,21 @@ from orgflow.backends.n8n.server.deploy.deployment_report import (
     report_orphans,
     report_results,
     report_step,
+    report_support,
     report_uncalled,
 )
 from orgflow.backends.n8n.server.deploy.git_history import is_another_repository, read_repository
 from orgflow.backends.n8n.server.deploy.preview import preview_step
 from orgflow.backends.n8n.server.deploy.process_similarity import NOWHERE, origin_of
 from orgflow.backends.n8n.server.deploy.succession import find_orphans
+from orgflow.backends.n8n.server.deploy.support_removal import SupportRemoval
+from orgflow.backends.n8n.server.deploy.support_step import SupportStep
 from orgflow.backends.n8n.server.deploy.workflow_files import read_workflows
 from orgflow.backends.n8n.server.deployment_marker import is_edited, marker_of, rename_workflow
 from orgflow.backends.n8n.server.session import Server, clear_stale, connect_server
 from orgflow.backends.n8n.verify.reference import compile_references
 from orgflow.backends.n8n.verify.verify import verify_process
+from orgflow.backends.n8n.waiting.support_set import SUPPORT_RANGES
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
@@ -53,6 +57,8 @@ _SHOWN = 6
 
 class N8nDeployer(Deployer):
     """Puts workflows on an n8n server by its public API, and publishes them."""
+
+    settings = SUPPORT_RANGES
 
     @contextlib.contextmanager
     def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[DeploySession | None]:
@@ -115,6 +121,8 @@ class N8nDeploySession(DeploySession):
             options.rollback,
             read_credentials(options.credentials) if options.credentials else (),
             options.keys,
+            SupportStep({name: int(value) for name, value in options.settings.items()}),
+            dict(options.migrations),
         )
         mine = [item for item in wanted if isinstance(item, Wanted)]
         read_repository.cache_clear()  # a session may outlast a commit
@@ -167,18 +175,22 @@ class N8nDeploySession(DeploySession):
             id for id in going for other in calls.keys() - going if id in calls[other]
         ]:
             going -= set(staying)
+        support = SupportRemoval(self._server.client, rows)
         for row in asked:
             name, id = str(row.get("name")), str(row["id"])
-            if id in kept or id in going:
-                if id in going and not dry_run:
-                    self._server.client.delete(id)
-                yield Removed(name, id, kept.get(id, ""))
+            if id in going:
+                open_work = support.remove_process(row, dry_run=dry_run)
+                yield Removed(name, id, open_work)
+                continue
+            if id in kept:
+                yield Removed(name, id, kept[id])
                 continue
             callers = sorted(
                 f"`{other.get('name')}`" for other in rows
                 if str(other["id"]) not in going and id in calls[str(other["id"])]
             )  # fmt: skip
             yield Removed(name, id, f"still called by {', '.join(callers)}")
+        yield from support.remove_unused(dry_run=dry_run)
 
 
 def _is_of_another_repository(row: Mapping[str, Any], wanted: Wanted) -> bool:
@@ -244,6 +256,9 @@ class N8nDeployPlan(DeployPlan):
     def preview(self, ctx: PassContext, width: int) -> Iterator[str]:
         """See `DeployPlan`."""
         clear_stale(self._run.seen, None, ctx)
+        line = self._run.support.describe(step for group in self._groups for step in group.steps)
+        if line:
+            yield line
         for group in self._groups:
             for step in group.steps:
                 report_step(step, ctx)
@@ -277,6 +292,8 @@ class N8nDeployPlan(DeployPlan):
     def report(self, ctx: PassContext) -> None:
         """OF607 to OF622, N8N010 to N8N016."""
         report_results(self._done_results, ctx)
+        placed = [deployed.id for result in self._done_results for deployed in result.placed]
+        report_support(self._run.support, placed, ctx)
         self._report_calls([result.group for result in self._done_results if result.ok], ctx)
         report_orphans(self._run.orphans(self._groups, self._folders), ctx)
 

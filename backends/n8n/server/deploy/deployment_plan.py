@@ -18,6 +18,7 @@ from orgflow.backends.n8n.merge.merge_outcome import Merged
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 from orgflow.backends.n8n.plan.scopes import MOST_NAME
 from orgflow.backends.n8n.server.deploy.git_history import contains_commit, is_another_repository
+from orgflow.backends.n8n.server.deploy.open_rows import OpenRows
 from orgflow.backends.n8n.server.deploy.process_similarity import (
     NOWHERE,
     Origin,
@@ -39,6 +40,7 @@ from orgflow.backends.n8n.server.deployment_marker import (
     marker_of,
     node_ids,
 )
+from orgflow.backends.n8n.waiting.support_set import SUPPORT_IDS
 
 from orgflow_ir.model.records import NamedTuple, dataclass
 
@@ -96,7 +98,8 @@ class Problem(NamedTuple):
             `other-file` (from another file that still exists), `other-repository` (from a file in
             another git repository), `renamed` (the same process under
             another name), `conflict` (with a person's edits), `unverified` (merged, it would not
-            behave like the model), `older` (a model that was deployed before and replaced since).
+            behave like the model), `older` (a model that was deployed before and replaced since),
+            `open-rows` (which the new version would lose), `old-n8n` (without Data Tables).
         detail: of the kind.
         newer: for `older`, whether the checkout is known to lack the replacing commit.
     """
@@ -122,6 +125,8 @@ class Step:
         adopted: the note of `existing`, if it came from another server or a backup.
         reverted: the commit of the model that an earlier one replaces, if the checkout contains it.
         claimed: whether `existing` belonged to another repository, and is taken over.
+        open_rows: what becomes of the open rows of `existing`, if it has any.
+        moved: number of open rows that were given another element or link.
     """
 
     wanted: Wanted
@@ -134,6 +139,8 @@ class Step:
     adopted: DeploymentMarker | None = None
     reverted: str = ""
     claimed: bool = False
+    open_rows: OpenRows | None = None
+    moved: int = 0
 
     def __post_init__(self) -> None:
         self.asked = self.wanted
@@ -442,6 +449,8 @@ def _find_calls(step: Step, places: Mapping[str, int], inventory: Inventory) -> 
     for identity, where in called_workflows(step.wanted.workflow):
         if identity in places:
             calls.append(places[identity])
+        elif identity in SUPPORT_IDS:
+            continue  # the deployment installs them
         elif identity not in inventory.by_identity and identity not in inventory.by_id:
             step.problems = (*step.problems, Problem("missing", f"{identity} in {where}"))
     return calls

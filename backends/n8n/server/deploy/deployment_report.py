@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.merge.file_merge import report_merge
 from orgflow.backends.n8n.server.client.compatibility import too_new
-from orgflow.backends.n8n.server.deploy import deployment_rules, origin_rules
+from orgflow.backends.n8n.server.deploy import deployment_rules, origin_rules, support_rules
 from orgflow.backends.n8n.server.deploy.carry_out import GroupResult
 from orgflow.backends.n8n.server.deploy.deployment_plan import Problem, Step, Wanted
+from orgflow.backends.n8n.server.deploy.open_rows import OpenRows
 from orgflow.backends.n8n.server.deploy.succession import Demoted, Orphan, Uncalled
+from orgflow.backends.n8n.server.deploy.support_step import SupportStep
+from orgflow.backends.n8n.waiting.installation import needs_support_set
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.pipeline import PassContext
+
+_MOST_ALIKE = 3
+"""Most changes of one kind that are named one by one."""
 
 _SHORT = 10
 """Number of shown digits of a commit."""
@@ -23,7 +30,16 @@ _ITS_OWN = "the process in one of them an `id` or its own name"
 
 
 def report_fit(wanted: Wanted, version: N8nVersion, ctx: PassContext) -> bool:
-    """Whether the server has every node in its version; OF606 for each missing one."""
+    """Whether the server has every node in its version; OF606 for each missing one, OF625 for a
+    process that waits in several places on n8n 1."""
+    if version.major < 2 and needs_support_set([wanted.workflow]):
+        ctx.emit(
+            support_rules.NoSupportSet,
+            f"`{wanted.name}` waits in several places, which needs Data Tables and their API; the "
+            f"server is n8n {version}",
+            help="update n8n to 2.0 or later",
+        )
+        return False
     fits = True
     for node in too_new(wanted.workflow, version):
         fits = False
@@ -40,6 +56,8 @@ def report_step(step: Step, ctx: PassContext) -> None:
     """Emit the problems of deploying a workflow, and further information about it."""
     for problem in step.problems:
         _report_problem(step.wanted, problem, ctx)
+    if step.open_rows is not None:
+        _report_open_rows(step, step.open_rows, ctx)
     if step.merged is not None:
         report_merge(step.merged, step.wanted.name, None, ctx)
     if step.replaces and not step.problems:
@@ -67,6 +85,66 @@ def report_step(step: Step, ctx: PassContext) -> None:
             f"`{step.wanted.name}` was deployed from {step.moved_from}, which no longer exists; "
             f"it is now compiled from {step.wanted.source}",
             help="if this is a copy for another purpose, change the id of its process",
+        )
+
+
+def _report_open_rows(step: Step, plan: OpenRows, ctx: PassContext) -> None:
+    """Emit which process instances are open, and what becomes of their rows."""
+    name = f"`{step.wanted.name}`"
+    count = f"{plan.instances} open instance{'s' if plan.instances != 1 else ''}"
+    moved = ", ".join(
+        f"`{move.before}` becomes `{move.after}`"
+        for move in plan.moves
+        if move.before != move.after
+    )
+    going = f"{plan.going_on} open row{'s' if plan.going_on != 1 else ''} go on"
+    ctx.emit(
+        support_rules.OpenInstances,
+        f"{name} has {count}; {going}{f' ({moved})' if moved else ''}",
+    )
+    for lost, severity in ((plan.lost, Severity.ERROR), (plan.lost_before, Severity.WARNING)):
+        for element, number in lost.items():
+            title = plan.titles.get(element, "")
+            shown = f" ({title})" if title and title != element else ""
+            rows = "rows" if number != 1 else "row"
+            new = ", ".join(f"`{candidate}`" for candidate in plan.candidates)
+            ctx.emit(
+                support_rules.LostOpenWork,
+                f"{number} open {rows} of {name} at `{element}`{shown} would have no counterpart"
+                if severity is Severity.ERROR
+                else f"{number} open {rows} of {name} at `{element}`{shown} have no counterpart",
+                severity=severity,
+                help=f"name where they go on: --migrate '{element}=ELEMENT'"
+                + (f"; new elements are {new}" if new else "")
+                + "; or end the instances with `orgflowc cancel`",
+            )
+
+
+def _shorten_changes(changes: Sequence[str]) -> str:
+    """Changes of the support set; many of one kind are counted."""
+    kinds = Counter(change.partition(" the workflow ")[0] for change in changes)
+    texts = (
+        f"{kind} {kinds[kind]} workflows" if kinds[kind] > _MOST_ALIKE else change
+        for change in changes
+        for kind in (change.partition(" the workflow ")[0],)
+    )
+    return "; ".join(dict.fromkeys(texts))
+
+
+def report_support(step: SupportStep, deployed: Iterable[str], ctx: PassContext) -> None:
+    """Emit what was done to the support set, and which workflows it leaves without a callee."""
+    if step.installed is None:
+        return
+    if step.installed.changes:
+        ctx.emit(
+            support_rules.ChangedSupportSet,
+            f"the support set of processes that wait: {_shorten_changes(step.installed.changes)}",
+        )
+    for lost in step.lost_callers(deployed):
+        ctx.emit(
+            support_rules.LostSupportCall,
+            f"`{lost.name}` (id {lost.id}) calls a workflow of the support set that was deleted",
+            help="deploy it again",
         )
 
 
@@ -181,6 +259,8 @@ def _report_problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
                 f"{name} in {wanted.source} is the same workflow as one in {problem.detail}",
                 help=f"remove one of them, or give {_ITS_OWN}",
             )
+        case "open-rows" | "old-n8n":
+            pass  # reported by `_report_open_rows` and `report_fit`
         case "another":
             row, _, place = problem.detail.partition(" ")
             origin = f", made from {place}" if place else ""

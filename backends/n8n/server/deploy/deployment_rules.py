@@ -14,6 +14,7 @@ from orgflow.backends.n8n.server.client.server_rules import (
     VanishedWorkflow,
 )
 from orgflow.backends.n8n.server.deploy.origin_rules import ORIGIN_RULES
+from orgflow.backends.n8n.server.deploy.support_rules import SUPPORT_RULES
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 
@@ -238,6 +239,7 @@ DEPLOY_RULES: tuple[type[Rule], ...] = (
     FailedServer,
     NotLive,
     *ORIGIN_RULES,
+    *SUPPORT_RULES,
 )
 
 SERVER_RULES: tuple[type[Rule], ...] = (

@@ -125,8 +125,8 @@ def test_what_is_the_same_is_so_on_the_real_engine(
 ) -> None:
     changed = SAME[name](leave)
     part = diff_workflows(leave, changed)
-    waits = name == "a wait put in"
-    assert behaviour(part).verdict == ("changed" if waits else "same"), shown(part)
+    assumes = name in ("a wait put in", "a step taken out")
+    assert behaviour(part).verdict == ("changed" if assumes else "same"), shown(part)
     assert part.differs is (name != "rules and wires in another order")
     both = {n["name"] for n in leave["nodes"]} & {n["name"] for n in changed["nodes"]}
     for values in (["Yes"], ["No"], ["Needs changes", "No"], ["?"]):
@@ -303,8 +303,49 @@ def test_calls_of_other_workflows_are_steps() -> None:
     old = flow([START, call("C", "x"), noop("B")], "T>C", "C>B")
     new = flow([START, call("C", "y"), noop("B")], "T>C", "C>B")
     part = diff_workflows(old, new)
-    assert behaviour(part).verdict == "same"
+    assert behaviour(part).verdict == "changed"
+    assert behaviour(part).assumed == ("`C` calls the same workflow under another id: x → y",)
+    assert behaviour(diff_workflows(old, new, ids={"x": "y"})).verdict == "same"
     assert [c.detail for c in part.changes] == ["workflowId.value"]
+
+
+def answer(text: str) -> Json:
+    return make("R", "respondToWebhook", 1.4, {"respondWith": "text", "responseBody": text})
+
+
+def test_another_answer_to_a_call_is_no_same_behaviour() -> None:
+    old, new, gone = (
+        flow([START, *nodes], *wires)
+        for nodes, wires in (
+            ([answer("a"), noop("B")], ("T>R", "R>B")),
+            ([answer("b"), noop("B")], ("T>R", "R>B")),
+            ([noop("B")], ("T>B",)),
+        )
+    )
+    assert behaviour(diff_workflows(old, new)).assumed == (
+        "the changed node does the same as before: `R`",
+    )
+    assert behaviour(diff_workflows(old, gone)).assumed == (
+        "nothing is missing without the removed node: `R`",
+    )
+
+
+def test_a_merge_by_fields_is_no_same_behaviour() -> None:
+    old, new = (
+        flow([START, make("M", "merge", 3.2, {"mode": "combine", "combineBy": by}), noop("B")],
+             "T>M", "M>B")
+        for by in ("combineByPosition", "combineByFields")
+    )  # fmt: skip
+    assert behaviour(diff_workflows(old, new)).verdict != "same"
+
+
+def test_callers_that_are_turned_away_are_no_same_behaviour() -> None:
+    old = flow([START, noop("B")], "T>B")
+    new = copy.deepcopy(old)
+    new["settings"]["callerPolicy"] = "none"
+    assert behaviour(diff_workflows(old, new)).verdict == "different"
+    new["settings"]["callerPolicy"] = "workflowsFromSameOwner"
+    assert behaviour(diff_workflows(old, new)).verdict == "same"
 
 
 @pytest.mark.parametrize(

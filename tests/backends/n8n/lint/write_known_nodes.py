@@ -29,8 +29,8 @@ CHOSEN = ("mode", "resume", "operation", "combineBy", "method", "errorType", "un
 
 EMITTED = (
     "code", "emailSend", "executeWorkflow", "executeWorkflowTrigger", "form", "formTrigger",
-    "httpRequest", "if", "merge", "respondToWebhook", "scheduleTrigger", "set", "stopAndError",
-    "switch", "wait", "webhook",
+    "httpRequest", "if", "merge", "microsoftTeams", "respondToWebhook", "scheduleTrigger", "set",
+    "slack", "stopAndError", "switch", "wait", "webhook",
 )  # fmt: skip
 """Nodes whose default values are kept: n8n's editor omits those when it saves a workflow."""
 

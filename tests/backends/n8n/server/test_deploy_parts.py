@@ -385,7 +385,7 @@ def test_all_rules_are_named_in_tests() -> None:
     scenarios and in the tests of the command."""
     assert [rule.code for rule in DEPLOY_RULES] == [
         *(f"OF{number}" for number in range(601, 624)), "N8N010", "N8N011", "N8N012",
-        "N8N013", "N8N014", "N8N015", "N8N016",
+        "N8N013", "N8N014", "N8N015", "N8N016", "OF624", "OF625", "OF626", "OF627", "OF628",
     ]  # fmt: skip
 
 

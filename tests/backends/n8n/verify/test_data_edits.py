@@ -47,10 +47,11 @@ def tools(bench: Any, engine: Any) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def judgements(bench: Any, engine: Any, models: dict[str, Any], tmp_path_factory: Any) -> list[Any]:
     """A few edits of a few models."""
-    results = bench.judge_share(
-        bench.Share([models[name] for name in SAMPLED], SEED, 1_000, EACH, show=False)
-    )
-    return [judgement for judgement, _, _ in results]
+    folder = tmp_path_factory.mktemp("records")
+    shares = [bench.Share(*models[name], SEED, EACH, folder) for name in SAMPLED]
+    results = [bench.judge_share(share) for share in shares]
+    assert [bench.judge_share(share) for share in shares] == results, "records are read again"
+    return [entry.judgement for result in results for entry in result.found]
 
 
 def test_drawn_models_have_every_kind_of_node(bench: Any, models: dict[str, Any]) -> None:
@@ -166,7 +167,8 @@ def test_faults_are_saved_with_their_models(bench: Any, tmp_path: Path) -> None:
     model.write_text("<definitions/>", "utf-8")
     fault = bench.Judgement("m", "code", "set", "+ → -", False, True, "proved", False, True, ())
     right = fault._replace(verdict="different")
-    bench.save_faults([(right, model, {}), (fault, model, {"w": {"nodes": []}})], tmp_path / "out")
+    found = [bench.Found(right, model, {}), bench.Found(fault, model, {"w": {"nodes": []}})]
+    bench.save_faults(found, tmp_path / "out")
     assert (tmp_path / "out" / "index.txt").read_text("utf-8").splitlines() == [
         "proved-code-set: m: code of set: + → -: differs on n8n, proved"
     ]

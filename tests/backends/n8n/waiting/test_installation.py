@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,12 @@ from orgflow.backends.n8n.waiting.installation import (
     install_support_set,
 )
 from orgflow.backends.n8n.waiting.rows import COLUMN_NAMES, TABLE_NAME
-from orgflow.backends.n8n.waiting.support_set import PARTS, SupportOptions, set_digest
+from orgflow.backends.n8n.waiting.support_set import (
+    GENERATION,
+    PARTS,
+    SupportOptions,
+    set_digest,
+)
 
 SECRET = "hidden-word"
 
@@ -73,6 +79,118 @@ def test_a_repeated_installation_changes_nothing(server: TableStandIn, client: T
     again = install_support_set(client, "another")
     assert again == first._replace(changes=())
     assert len(writing_calls(server)) == before
+
+
+def note_of(row: dict[str, Any]) -> dict[str, Any]:
+    return next(node for node in row["nodes"] if node["type"].endswith(".stickyNote"))
+
+
+def test_options_stay_until_others_are_given(server: TableStandIn, client: TableClient) -> None:
+    options = SupportOptions(retention_days=3, lease_minutes=30)
+    first = install_support_set(client, SECRET, options)
+    assert install_support_set(client, SECRET) == first._replace(changes=())
+    other = install_support_set(client, SECRET, SupportOptions())
+    assert other.version == set_digest() != first.version
+
+
+def test_a_newer_set_is_kept(server: TableStandIn, client: TableClient) -> None:
+    first = install_support_set(client, SECRET)
+    for workflow_id in first.workflows.values():
+        row = server.workflows[workflow_id]
+        note = note_of(row)["parameters"]
+        note["content"] = note["content"].replace(
+            f'"generation": {GENERATION}', f'"generation": {GENERATION + 1}'
+        )
+        row["name"] += " (newer)"
+    server.workflows[first.workflows["sweep"]]["active"] = False
+    before = len(writing_calls(server))
+    kept = install_support_set(client, SECRET)
+    assert kept.newer == GENERATION + 1
+    assert kept.workflows == first.workflows
+    assert kept.changes == ("published the workflow `orgflow: sweep (newer)`",)
+    assert len(writing_calls(server)) == before + 1
+    del server.workflows[first.workflows["admit"]]
+    with pytest.raises(InstallationError, match="update orgflow"):
+        install_support_set(client, SECRET)
+
+
+def test_an_edited_workflow_is_restored_and_keeps_its_settings(
+    server: TableStandIn, client: TableClient
+) -> None:
+    first = install_support_set(client, SECRET)
+    row = server.workflows[first.workflows["claim"]]
+    nodes = [node for node in row["nodes"] if node["name"] != "Cancel attached events"]
+    server.edit(first.workflows["claim"], nodes=nodes)
+    report = server.workflows[first.workflows["report"]]
+    report["settings"] = {"executionOrder": "v1", "errorWorkflow": "mine"}
+    moved = server.workflows[first.workflows["join"]]["nodes"][2]
+    moved["position"] = [7, 7]
+    again = install_support_set(client, SECRET)
+    assert again.changes == (
+        "restored the workflow `report failed steps`", "restored the workflow `claim open work`",
+    )  # fmt: skip
+    assert report["settings"]["errorWorkflow"] == "mine"
+    assert any(node["name"] == "Cancel attached events" for node in row["nodes"])
+    assert moved["position"] == [7, 7]
+
+
+def test_a_deleted_workflow_is_created_and_connected(
+    server: TableStandIn, client: TableClient
+) -> None:
+    first = install_support_set(client, SECRET)
+    del server.workflows[first.workflows["claim"]]
+    again = install_support_set(client, SECRET)
+    assert again.changes == (
+        "created the workflow `claim open work`", "connected the workflow `end scope`",
+    )  # fmt: skip
+    assert again.workflows["claim"] != first.workflows["claim"]
+
+
+def test_an_archived_workflow_is_restored_with_its_id(
+    server: TableStandIn, client: TableClient
+) -> None:
+    first = install_support_set(client, SECRET)
+    server.workflows[first.workflows["claim"]].update(isArchived=True, active=False)
+    again = install_support_set(client, SECRET)
+    assert again.workflows == first.workflows
+    assert server.workflows[first.workflows["claim"]]["active"]
+    assert again.changes[0] == "restored the workflow `claim open work` from the archive"
+
+
+def test_a_deleted_credential_is_created_again(server: TableStandIn, client: TableClient) -> None:
+    install_support_set(client, SECRET)
+    server.credentials[0]["id"] = "another"
+    server.credentials[0]["name"] = "another"
+    again = install_support_set(client, "new word")
+    assert again.credential["id"] == server.credentials[-1]["id"]
+    assert "created the credential" in again.changes[0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_installations_at_once_leave_one_set(server: TableStandIn, seed: int) -> None:
+    del seed  # the threads interleave differently each time
+    results: list[Any] = []
+
+    def install() -> None:
+        with TableClient(server.url, KEY) as connected:
+            try:
+                results.append(install_support_set(connected, SECRET))
+            except InstallationError as error:
+                results.append(str(error))
+
+    threads = [threading.Thread(target=install) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with TableClient(server.url, KEY) as connected:
+        last = install_support_set(connected, SECRET)
+        assert install_support_set(connected, SECRET).changes == ()
+    assert len(server.workflows) == len(PARTS)
+    assert len(server.tables) == 1
+    for result in results:
+        if not isinstance(result, str):  # one that lost its patience says so
+            assert result.workflows == last.workflows
 
 
 def test_another_version_replaces_the_content_and_keeps_ids_and_rows(
@@ -138,6 +256,7 @@ def test_a_copy_of_a_person_is_left_alone(server: TableStandIn, client: TableCli
     server.workflows[copied["id"]]["nodes"] = row["nodes"]
     with pytest.raises(InstallationError, match="twice"):
         install_support_set(client, SECRET)
+    assert len(server.workflows) == len(PARTS) + 1
 
 
 def test_similar_tables_are_named(server: TableStandIn, client: TableClient) -> None:

@@ -19,7 +19,7 @@ from orgflow.backends.n8n.engine_model.tables import (
     row_fields,
 )
 from orgflow.backends.n8n.waiting import row_model
-from orgflow.backends.n8n.waiting.row_model import RowWorld
+from orgflow.backends.n8n.waiting.row_model import RowWorld, TooManyChangesError
 from orgflow.backends.n8n.waiting.rows import MOST_ATTEMPTS
 from waiting_explorer import (
     Schedule,
@@ -139,6 +139,56 @@ def test_the_table_equals_the_modelled_server() -> None:
             assert listed == [row_fields(table, row) for row in table.rows]
 
 
+def test_folded_variables_are_those_of_single_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Schedules in which every reading folds, with a crash at any step of a fold."""
+    monkeypatch.setattr(row_model, "FOLD_AT", 2)
+    monkeypatch.setattr(row_model, "FOLD_LEAST", 1)
+    folded = 0
+    for seed in range(400):
+        schedule = Schedule(seed)
+        schedule.play()
+        folded += sum(row["kind"] == "snapshot" for row in schedule.world.rows)
+    assert folded > 100
+
+
+def test_changes_that_cannot_be_read_at_once_end_the_execution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(row_model, "MOST_CHANGES", 3)
+    world = RowWorld()
+    started = finish_steps(row_model.start_instance(world, "p", "start", {"x": 0}))
+    task = [{"kind": "task", "element": "A"}]
+    finish_steps(row_model.complete_steps(world, started["token"], task, {"x": 1}))
+    for number in (2, 3):
+        (key,) = (row["key"] for row in world.select(kind="task", state="open"))
+        claimed = finish_steps(row_model.claim_row(world, key, f"e{number}"))
+        finish_steps(row_model.complete_steps(world, claimed["token"], task, {"x": number}))
+    (key,) = (row["key"] for row in world.select(kind="task", state="open"))
+    steps = row_model.claim_row(world, key, "e4")
+    with pytest.raises(TooManyChangesError):
+        finish_steps(steps)
+    assert world.read(key)["state"] == "running"
+
+
+def test_undecidable_staged_rows_keep_no_other_from_its_turn() -> None:
+    """More staged rows than a sweep reads, of steps that are still at work, before one that was
+    committed and not opened."""
+    world = RowWorld()
+    started = finish_steps(row_model.start_instance(world, "p", "start", {}))
+    slow = {"kind": "task", "element": "S", "instance": started["token"].instance, "scope": "",
+            "state": "staged", "execution": "e1", "variables": {}, "workflow": "p",
+            "created_by": started["token"].key}  # fmt: skip
+    world.insert([{**slow, "key": f"s{n}"} for n in range(120)], world.take_numbers(120))
+    other = finish_steps(row_model.start_instance(world, "p", "start", {}))
+    steps = row_model.complete_steps(world, other["token"], [{"kind": "task", "element": "A"}])
+    while world.read(other["token"].key)["state"] == "running":
+        next(steps)
+    for _ in range(6):
+        world.now += 10_000
+        finish_steps(row_model.sweep_rows(world))
+    assert [row["state"] for row in world.select(element="A")] == ["open"]
+
+
 MUTATIONS: dict[str, tuple[str, str]] = {
     "claim without a test of the state": (
         '        state="running" if takeover else "open",\n        execution=takeover,\n',
@@ -163,7 +213,7 @@ MUTATIONS: dict[str, tuple[str, str]] = {
         'creator["state"] not in ("done", "ending")',
     ),
     "staged rows of interrupted steps stay": (
-        "    for row in stale:\n        yield from _sweep_staged(world, row)\n",
+        "        for own in reserved:\n            yield from _sweep_staged(world, own)\n",
         "",
     ),
     "staged rows are opened whoever committed": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from orgflow.backends.n8n.waiting.rows import (
     TRANSITIONS,
 )
 from orgflow.backends.n8n.waiting.support_set import (
+    GENERATION,
     PARTS,
     SupportOptions,
     build_support_set,
@@ -26,14 +28,15 @@ from orgflow.backends.n8n.waiting.support_set import (
     server_references,
     set_digest,
 )
+from orgflow.cli import run
 
 IMPORTED = build_support_set(import_references())
 SET = build_support_set(
     server_references("T", {part: f"id of {part}" for part in PARTS}, {"id": "c", "name": "n"})
 )
 COUNTS = {
-    "report": 3, "admit": 11, "claim": 19, "join": 12, "end_scope": 15, "match": 20,
-    "complete": 24, "start": 13, "message": 14, "sweep": 37,
+    "report": 3, "admit": 11, "fold": 10, "claim": 21, "join": 14, "end_scope": 15, "match": 20,
+    "complete": 24, "start": 13, "message": 14, "page": 7, "sweep": 37,
 }  # fmt: skip
 """Nodes of each workflow, its note included."""
 
@@ -85,7 +88,7 @@ def test_states_and_kinds_are_those_of_the_table(part: str) -> None:
 
 
 def test_transitions_name_operations_of_the_set() -> None:
-    assert {transition.operation for transition in TRANSITIONS} <= set(PARTS)
+    assert {transition.operation for transition in TRANSITIONS} <= {*PARTS, "cancel", "heal"}
     assert len(set(TRANSITIONS)) == len(TRANSITIONS)
     assert set(STATES) >= STATES_OF_LIVE_ROWS
 
@@ -94,11 +97,13 @@ def test_keys_are_random_and_addresses_protected() -> None:
     text = json.dumps(SET)
     assert "Math.random" not in text
     webhooks = [node for workflow in SET.values() for node in nodes_of(workflow, "webhook")]
-    assert len(webhooks) == 2
+    assert len(webhooks) == 3
     for node in webhooks:
+        if node["name"] == "Task page":
+            continue  # the key of a task in its address is the protection
         assert node["parameters"]["authentication"] == "headerAuth"
         assert node["credentials"] == {"httpHeaderAuth": {"id": "c", "name": "n"}}
-    assert sum(len(nodes_of(workflow, "crypto")) for workflow in SET.values()) == 3
+    assert sum(len(nodes_of(workflow, "crypto")) for workflow in SET.values()) == 4
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -137,7 +142,8 @@ def test_versions_are_in_the_notes() -> None:
     digest = set_digest()
     assert re.fullmatch("[0-9a-f]{12}", digest)
     for part, workflow in SET.items():
-        assert read_version(workflow) == (part, digest)
+        version = read_version(workflow)
+        assert version == (part, digest, GENERATION, SupportOptions())
         (note,) = nodes_of(workflow, "stickyNote")
         shown = [
             line
@@ -169,3 +175,16 @@ def test_import_by_hand_needs_no_server() -> None:
 def test_no_expression_ends_early() -> None:
     for value in re.findall(r'"=\{\{ (.*?) \}\}"', json.dumps(SET)):
         assert "}}" not in value
+
+
+def test_files_of_a_manual_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "set"
+    assert run(["engine", "export", str(folder)]) == 0
+    written = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(written) == written == sorted(folder.iterdir())
+    table, *parts = (json.loads(path.read_text("utf-8")) for path in written)
+    assert parts == [*IMPORTED.values()]
+    (create,) = nodes_of(table, "dataTable")
+    columns = create["parameters"]["columns"]["column"]
+    assert [column["name"] for column in columns] == list(COLUMN_NAMES)
+    assert run(["engine", "export", str(folder), "--target", "svg"]) == 2
