@@ -83,6 +83,7 @@ class LazyGroup(click.Group):
             return None
         module = import_module(f"orgflow.commands.{cmd_name}")
         command: click.Command = module.command
+        _find_short_options_first(command)
         return command
 
     def resolve_command(
@@ -103,6 +104,21 @@ class LazyGroup(click.Group):
         if sys.stdout is not None:
             sys.stdout.flush()
         return result
+
+
+def _find_short_options_first(command: click.Command) -> None:
+    """Let click find `-o` at its first look-up, which is for long options. Where that fails it
+    imports `difflib` for a hint that nobody sees, 1 ms of every start with such an option."""
+    build_parser = command.make_parser
+
+    def make_parser(ctx: click.Context) -> Any:
+        parser = build_parser(ctx)
+        long, short = getattr(parser, "_long_opt", None), getattr(parser, "_short_opt", None)
+        if isinstance(long, dict) and isinstance(short, dict):
+            long.update({name: option for name, option in short.items() if name not in long})
+        return parser
+
+    command.make_parser = make_parser  # type: ignore[method-assign]
 
 
 def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:

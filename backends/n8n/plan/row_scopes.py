@@ -2,8 +2,8 @@
 
 A scope is a row: claiming it cancels everything below it, and it ends when nothing below it is open
 (`waiting.end_scope`). For planning, the elements of all scopes of a process are in one graph: an
-event in place of the sub-process opens the scope, and another one stands where it is left. What an
-event sub-process may interrupt becomes a separate scope, with the start events of the event
+event in place of the sub-process opens the scope, and another one stands where it is left. An
+event sub-process may interrupt what becomes a separate scope, with the start events of the event
 sub-processes on its border.
 """
 
