@@ -206,6 +206,8 @@ def _is_workflow_beside(node: CallActivity, model: Model, ctx: PassContext) -> b
     frontends = ctx.registry.frontends.values() if ctx.registry is not None else ()
     for reader in frontends:
         if workflow_files.reads_workflows(reader) and file.endswith(reader.suffixes[-1]):
+            if workflow_files.is_installed(reader, node.process):
+                return True
             state = workflow_files.find_state(file)
             if state is None or _workflow_ids(reader, state) is None:
                 continue

@@ -10,8 +10,8 @@ from orgflow.cli import orgflowc
 from orgflow.commands.options import DiagnosticsOptions, Options, model_settings
 
 WITH_VALUES = (
-    "cancel", "check", "compile", "deploy", "discover", "eval", "fill", "fmt", "heal",
-    "ingest", "instances", "model", "opt", "run", "serve", "synth", "tasks", "trace", "undeploy", "verify",
+    "cancel", "check", "compile", "deploy", "discover", "eval", "fill", "fmt", "heal", "ingest",
+    "instances", "model", "opt", "run", "serve", "synth", "tasks", "trace", "undeploy", "verify",
     "watch",
 )  # fmt: skip
 """Commands that take one value in place of a parameter for each option."""

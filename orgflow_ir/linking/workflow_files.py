@@ -39,6 +39,13 @@ def reads_workflows(frontend: object) -> TypeGuard[WorkflowReader]:
     return callable(getattr(frontend, "workflow_ids", None)) and hasattr(frontend, "suffixes")
 
 
+def is_installed(frontend: object, called: str) -> bool:
+    """Whether a deployment puts the workflow with this id on the server. Frontends for which this
+    may be so have a method of this name."""
+    test = getattr(frontend, "is_installed", None)
+    return callable(test) and bool(test(called))
+
+
 class FileState(NamedTuple):
     """A file, and what changes when it does: nanoseconds and bytes."""
 
