@@ -10,9 +10,12 @@ PARALLEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" t
 <process id="p" name="Two approvals"><startEvent id="s"/><parallelGateway id="g"/>
 <userTask id="a" name="Approve budget"/><userTask id="b" name="Approve content"/>
 <parallelGateway id="j"/><endEvent id="e"/>
-<sequenceFlow id="f1" sourceRef="s" targetRef="g"/><sequenceFlow id="f2" sourceRef="g" targetRef="a"/>
-<sequenceFlow id="f3" sourceRef="g" targetRef="b"/><sequenceFlow id="f4" sourceRef="a" targetRef="j"/>
-<sequenceFlow id="f5" sourceRef="b" targetRef="j"/><sequenceFlow id="f6" sourceRef="j" targetRef="e"/>
+<sequenceFlow id="f1" sourceRef="s" targetRef="g"/>
+<sequenceFlow id="f2" sourceRef="g" targetRef="a"/>
+<sequenceFlow id="f3" sourceRef="g" targetRef="b"/>
+<sequenceFlow id="f4" sourceRef="a" targetRef="j"/>
+<sequenceFlow id="f5" sourceRef="b" targetRef="j"/>
+<sequenceFlow id="f6" sourceRef="j" targetRef="e"/>
 </process></definitions>"""
 
 
