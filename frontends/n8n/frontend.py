@@ -12,15 +12,15 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
+    from orgflow.backends.n8n.format import support_ids
     from orgflow.backends.n8n.node_types import called_workflows
-    from orgflow.backends.n8n.waiting import support_set
     from orgflow.frontends.n8n import import_rules, workflow_reader
 
     from orgflow_ir.diagnostics import Rule
     from orgflow_ir.model import json_source_map
 else:  # a frontend is loaded to recognise its files; the rest when it reads one
+    support_ids = LazyModule("orgflow.backends.n8n.format.support_ids")
     called_workflows = LazyModule("orgflow.backends.n8n.node_types.called_workflows")
-    support_set = LazyModule("orgflow.backends.n8n.waiting.support_set")
     import_rules = LazyModule("orgflow.frontends.n8n.import_rules")
     workflow_reader = LazyModule("orgflow.frontends.n8n.workflow_reader")
     json_source_map = LazyModule("orgflow_ir.model.json_source_map")
@@ -79,4 +79,4 @@ class N8nFrontend(Frontend):
     def is_installed(self, called: str) -> bool:
         """Whether a deployment puts the workflow with this id on the server: one of the support set
         of processes that wait in several places."""
-        return called in support_set.SUPPORT_IDS
+        return called in support_ids.SUPPORT_IDS

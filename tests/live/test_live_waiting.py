@@ -12,12 +12,13 @@ from typing import Any
 import httpx
 import pytest
 from cli_cases import orgflowc
+from orgflow.backends.n8n.format.support_ids import part_id
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.data_tables import TableClient
 from orgflow.backends.n8n.server.process import N8nServer
 from orgflow.backends.n8n.waiting.installation import CREDENTIAL_HEADER, install_support_set
 from orgflow.backends.n8n.waiting.rows import TABLE_NAME
-from orgflow.backends.n8n.waiting.support_set import PARTS, part_id
+from orgflow.backends.n8n.waiting.support_set import PARTS
 from waiting_canvas import parallel_tasks
 from waiting_trials import OutsideServer, TrialRunner
 

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import httpx
+from orgflow.backends.n8n.format.support_ids import part_id
 from orgflow.backends.n8n.server.client.data_tables import TableClient
 from orgflow.backends.n8n.waiting.installation import CREDENTIAL_HEADER
-from orgflow.backends.n8n.waiting.support_set import PARTS, part_id
+from orgflow.backends.n8n.waiting.support_set import PARTS
 from orgflow.compiler import compile_model
 
 from orgflow_ir.model import Model

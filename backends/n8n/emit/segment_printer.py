@@ -22,6 +22,7 @@ from orgflow.backends.n8n.emit.form_code import (
 )
 from orgflow.backends.n8n.emit.printed import Printed
 from orgflow.backends.n8n.format.form_fields import hidden_field
+from orgflow.backends.n8n.format.support_ids import part_id
 from orgflow.backends.n8n.node_types import execute_workflow, form_trigger, respond_to_webhook, set_
 from orgflow.backends.n8n.node_types import execute_workflow_trigger as called_trigger
 from orgflow.backends.n8n.node_types.conditions import is_true, make_expression
@@ -50,7 +51,6 @@ from orgflow.backends.n8n.plan.references import quote_node
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.segment_cuts import END
 from orgflow.backends.n8n.waiting import calls
-from orgflow.backends.n8n.waiting.support_set import part_id
 
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.work.people import ABOUT, DUE

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from orgflow.backends.n8n.format.document import Workflow, node_uuid
+from orgflow.backends.n8n.format.support_ids import SUPPORT_IDS, part_id
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.node_types import data_table
 from orgflow.backends.n8n.node_types.webhook import NODE as WEBHOOK
@@ -21,11 +22,9 @@ from orgflow.backends.n8n.waiting.support_set import (
     DEFAULT_OPTIONS,
     GENERATION,
     PARTS,
-    SUPPORT_IDS,
     SupportOptions,
     SupportVersion,
     build_support_set,
-    part_id,
     read_version,
     server_references,
     set_digest,

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
-from orgflow.backends.n8n.format.document import Workflow, node_uuid
+from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.format.identity import hidden_line
+from orgflow.backends.n8n.format.support_ids import part_id
 from orgflow.backends.n8n.waiting import (
     admit,
     claim,
@@ -100,16 +101,6 @@ _HANDS_OFF: Final = (
     "Part of orgflow's support for processes that wait in several places. orgflow writes it; it "
     "need not be edited, and edits are replaced at the next upgrade."
 )
-
-
-def part_id(part: str) -> str:
-    """The id of a workflow of the set where n8n keeps ids: 16 letters and digits."""
-    return node_uuid(f"orgflow/waiting/{part}").replace("-", "")[:16]
-
-
-SUPPORT_IDS: Final[Mapping[str, str]] = {part_id(part): part for part in PARTS}
-"""The ids by which compiled processes call the set, and the names of its workflows; a deployment
-puts those of the server in place."""
 
 
 def import_references() -> References:

@@ -12,6 +12,7 @@ from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.identity import CALLED_PROCESS_PREFIX
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.merge_base import is_kept_base, pack_base
+from orgflow.backends.n8n.format.support_ids import SUPPORT_IDS
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.merge_outcome import Merged
@@ -40,7 +41,6 @@ from orgflow.backends.n8n.server.deployment_marker import (
     marker_of,
     node_ids,
 )
-from orgflow.backends.n8n.waiting.support_set import SUPPORT_IDS
 
 from orgflow_ir.model.records import NamedTuple, dataclass
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
+from orgflow.backends.n8n.format.support_ids import part_id
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 from orgflow.backends.n8n.server.client.data_tables import TableClient
@@ -26,7 +27,6 @@ from orgflow.backends.n8n.waiting.support_set import (
     GENERATION,
     PARTS,
     SupportOptions,
-    part_id,
     set_digest,
 )
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from n8n_stand_in import KEY
 from n8n_table_stand_in import TableStandIn
-from orgflow.backends.n8n.waiting.support_set import PARTS, part_id
+from orgflow.backends.n8n.format.support_ids import part_id
+from orgflow.backends.n8n.waiting.support_set import PARTS
 from orgflow.cli import run
 from waiting_canvas import parallel_tasks
 

@@ -11,9 +11,10 @@ import pytest
 from deploy_faults import hook
 from n8n_stand_in import KEY
 from n8n_table_stand_in import TableStandIn
+from orgflow.backends.n8n.format.support_ids import SUPPORT_IDS, part_id
 from orgflow.backends.n8n.server.canvas_elements import elements_of
 from orgflow.backends.n8n.server.deploy.open_rows import compare_rows
-from orgflow.backends.n8n.waiting.support_set import PARTS, SUPPORT_IDS, part_id
+from orgflow.backends.n8n.waiting.support_set import PARTS
 from orgflow.cli import run
 from waiting_canvas import parallel_tasks
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from orgflow.backends.n8n.format.document import Workflow, short_type
+from orgflow.backends.n8n.format.support_ids import SUPPORT_PARTS
 from orgflow.backends.n8n.node_types.data_table import read_request
 from orgflow.backends.n8n.waiting.rows import (
     COLUMN_NAMES,
@@ -188,3 +189,7 @@ def test_files_of_a_manual_import(tmp_path: Path, capsys: pytest.CaptureFixture[
     columns = create["parameters"]["columns"]["column"]
     assert [column["name"] for column in columns] == list(COLUMN_NAMES)
     assert run(["engine", "export", str(folder), "--target", "svg"]) == 2
+
+
+def test_ids_are_those_of_the_parts_in_their_order() -> None:
+    assert tuple(PARTS) == SUPPORT_PARTS
