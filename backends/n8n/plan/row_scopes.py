@@ -16,6 +16,7 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.nets.activity_summaries import Nesting
 from orgflow_ir.model import Event, Flow, Model, Node, Process, SubProcess
 from orgflow_ir.model.elements import Scope
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple
 
 BODY: Final = "__body"
@@ -116,22 +117,26 @@ def wrap_bodies(scope: Scope) -> Scope:
     body = f"{scope.id}{BODY}"
     starts = list(starts_in(scope))
     inner = [n for n in nodes if n not in handlers and n not in starts]
-    begin = Event(id=f"{body}_start", position="start")
+    origin = source_ids(scope)
+    begin = Event(id=f"{body}_start", position="start", derived_from=origin)
     entries = [f for f in scope.flows if f.source in {s.id for s in starts}]
     inside = {n.id for n in inner}
     content = SubProcess(
         id=body,
         name=scope.name,
+        derived_from=origin,
         nodes=(begin, *inner),
         flows=(
             *(f.replace(source=begin.id) for f in entries),
             *(f for f in scope.flows if f.source in inside),
         ),
     )
-    end = Event(id=f"{body}_end", position="end")
+    end = Event(id=f"{body}_end", position="end", derived_from=origin)
     outer: list[Node] = [*starts, content, end]
-    flows = [Flow(id=f"{s.id}__{body}", source=s.id, target=body) for s in starts]
-    flows.append(Flow(id=f"{body}__end", source=body, target=end.id))
+    flows = [
+        Flow(id=f"{s.id}__{body}", source=s.id, target=body, derived_from=origin) for s in starts
+    ]
+    flows.append(Flow(id=f"{body}__end", source=body, target=end.id, derived_from=origin))
     for handler in handlers:
         for start in starts_in(handler):
             outer.append(start.replace(position="boundary", attached_to=body))
@@ -161,10 +166,15 @@ def _flatten_scope(
         scopes[node.id] = RowScope(node.id, out, name)
         nodes.append(
             Event(
-                id=node.id, name=node.name or node.id, doc=node.doc, loc=node.loc, position="throw"
+                id=node.id,
+                name=node.name or node.id,
+                doc=node.doc,
+                loc=node.loc,
+                position="throw",
+                derived_from=node.derived_from,
             )
         )
-        nodes.append(Event(id=out, position="throw", derived_from=(node.id,)))
+        nodes.append(Event(id=out, position="throw", derived_from=source_ids(node)))
         flows = [f.replace(source=out) if f.source == node.id else f for f in flows]
         inner_nodes, inner_flows = _enter_scope(node, out)
         inner = node.replace(nodes=tuple(inner_nodes), flows=tuple(inner_flows))
@@ -182,7 +192,10 @@ def _enter_scope(sub: SubProcess, out: str) -> tuple[list[Node], list[Flow]]:
     nodes: list[Node] = []
     flows = [f.replace(source=sub.id) if f.source in starts else f for f in sub.flows]
     if not starts:
-        flows += [Flow(id=f"{sub.id}__{e}", source=sub.id, target=e) for e in graph.entries]
+        flows += [
+            Flow(id=f"{sub.id}__{e}", source=sub.id, target=e, derived_from=source_ids(sub))
+            for e in graph.entries
+        ]
     for node in sub.nodes:
         if node.id in starts:
             continue
@@ -199,5 +212,12 @@ def _enter_scope(sub: SubProcess, out: str) -> tuple[list[Node], list[Flow]]:
         else:
             nodes.append(node)
         if plain and node.id in graph.reachable:
-            flows.append(Flow(id=f"{node.id}__out_flow", source=node.id, target=out))
+            flows.append(
+                Flow(
+                    id=f"{node.id}__out_flow",
+                    source=node.id,
+                    target=out,
+                    derived_from=source_ids(node),
+                )
+            )
     return nodes, flows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 from orgflow.backends.n8n.plan import notes
@@ -45,9 +46,24 @@ def connect_segments(plan: ScopePlan) -> None:
     _add_hub(plan)
     cutter = _Cutter(plan)
     cutter.begin_instances()
-    for node in plan.scope.body.nodes:
+    for node in _order_by_flow(plan):
         cutter.cut_at(node)
     cutter.finish()
+
+
+def _order_by_flow(plan: ScopePlan) -> list[Node]:
+    """The elements in the order in which flows reach them from the starts, then the others; files
+    of one process may list them in different orders."""
+    graph = plan.graph
+    order = dict.fromkeys(graph.entries)
+    waiting = deque(order)
+    while waiting:
+        for arc in graph.out[waiting.popleft()]:
+            if arc.target not in order:
+                order[arc.target] = None
+                waiting.append(arc.target)
+    known = {node.id: node for node in plan.scope.body.nodes}
+    return [known[id] for id in {**order, **dict.fromkeys(known)} if id in known]
 
 
 def _add_hub(plan: ScopePlan) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
@@ -23,6 +23,7 @@ def run_problems(
     backend: Backend, models: Iterable[tuple[str, Model]], runner: Runner
 ) -> tuple[list[str], int]:
     """All problems with runs of the models that the target supports, and the number of runs played.
+    A process of which the runner can play no run (`unplayable`) is left out and not counted.
 
     Raises `RunnerError` if the engine is missing.
     """
@@ -43,7 +44,10 @@ def run_problems(
             if not runs:
                 continue
             runner.load(emitted, process.id, build_context(backend))
-            process_problems = list(_play_problems(game, process, runs, runner))
+            results = list(runner.play(runs))
+            if results and all(result.status == "unplayable" for result in results):
+                continue
+            process_problems = list(_play_problems(game, process, runs, results, runner))
             played += len(runs)
             problems += [f"{name}: {p}" for p in process_problems]
     if not played and not problems:
@@ -52,10 +56,13 @@ def run_problems(
 
 
 def _play_problems(
-    game: Game, process: Process, runs: tuple[Run, ...], runner: Runner
+    game: Game,
+    process: Process,
+    runs: tuple[Run, ...],
+    results: Sequence[RunResult],
+    runner: Runner,
 ) -> Iterator[str]:
     visible = runner.visible & {n.id for n in process.nodes}
-    results = list(runner.play(runs))
     if len(results) != len(runs):
         yield f"{len(results)} results were returned for {len(runs)} runs"
         return
