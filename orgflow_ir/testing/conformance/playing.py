@@ -28,6 +28,7 @@ def run_problems(
     Raises `RunnerError` if the engine is missing.
     """
     problems: list[str] = []
+    left_out: list[str] = []
     played = 0
     for name, model in models:
         ctx = build_context(backend)
@@ -46,12 +47,13 @@ def run_problems(
             runner.load(emitted, process.id, build_context(backend))
             results = list(runner.play(runs))
             if results and all(result.status == "unplayable" for result in results):
+                left_out.append(f"{name}: it cannot be executed: {results[0].error}")
                 continue
             process_problems = list(_play_problems(game, process, runs, results, runner))
             played += len(runs)
             problems += [f"{name}: {p}" for p in process_problems]
     if not played and not problems:
-        problems.append("there is a runner, but no model that it can execute")
+        problems += [*left_out, "there is a runner, but no model that it can execute"]
     return problems, played
 
 
