@@ -3,8 +3,10 @@ workflows that it calls, and its settings."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
@@ -199,13 +201,15 @@ def misdirected_calls(
 def changed_settings(
     ref: Reference, workflow: WorkflowDocument, ids: Mapping[str, str]
 ) -> Iterator[Changed]:
-    """Another time limit of runs or time zone, no report of runs that fail where the model has one,
-    and other permissions of callers. The id of the workflow that reports failures is known if it is
+    """Another time limit of runs, another time zone where times depend on it, no report of runs that
+    fail where the model has one, and other permissions of callers. The id of the workflow that reports failures is known if it is
     one of `ids`, by their compiled ids; otherwise only the server knows it."""
     before, now = ref.settings, workflow.settings
-    for describe, key in (
-        (_describe_limit, "executionTimeout"), (_describe_time_zone, "timezone"),
-    ):  # fmt: skip
+    described: list[tuple[Callable[[object], str], str]]
+    described = [(_describe_limit, "executionTimeout")]
+    if _depends_on_zone(workflow):
+        described.append((_describe_time_zone, "timezone"))
+    for describe, key in described:
         was, current = (describe(settings.get(key)) for settings in (before, now))
         if was != current:
             yield Changed(SETTINGS, "", was, current)
@@ -222,6 +226,18 @@ def changed_settings(
         yield Changed(SETTINGS, "", "no workflow may call it", "other workflows may call it")
     elif is_closed and not was_closed and is_called:
         yield Changed(SETTINGS, "", "other workflows may call it", "no workflow may call it")
+
+
+def _depends_on_zone(workflow: WorkflowDocument) -> bool:
+    """Whether a node starts or waits by the clock, or code in it may read dates."""
+    content = [(node.raw.get("type"), node.raw.get("parameters")) for node in workflow.nodes]
+    return _OF_CLOCK.search(json.dumps(content)) is not None
+
+
+_OF_CLOCK: Final = re.compile(
+    r"scheduleTrigger|\.cron\b|\.interval\b|dateTime|specificTime|\bDate|\$now|\$today|\bIntl\b|"
+    r"toLocale|luxon"
+)
 
 
 def _describe_time_zone(zone: object) -> str:
