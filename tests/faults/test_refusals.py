@@ -384,8 +384,7 @@ def test_a_repeated_wait_names_allow_lossy_and_the_loss() -> None:
 
 
 def test_a_sub_process_is_not_refused_beside_its_event() -> None:
-    older = {"version": "1.123"}
-    _, findings = compiled(shared_model("read/refused-twice.bpmn"), options=older)
+    _, findings = compiled(shared_model("read/refused-twice.bpmn"))
     (error,) = errors(findings)
     assert error.element == "b"
     assert error.message.startswith("orgflow does not support `After a day`")
@@ -595,7 +594,7 @@ def test_messages_in_a_circle_are_not_delivered() -> None:
     data = data.replace(
         '<startEvent id="s"/>', '<startEvent id="s"><messageEventDefinition/></startEvent>'
     )
-    emitted, findings = compiled(data.encode(), options={"version": "1.123"})
+    emitted, findings = compiled(data.encode())
     assert emitted is None
     assert "OF403" in codes(findings)
 

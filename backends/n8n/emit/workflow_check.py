@@ -315,11 +315,9 @@ def _check_addresses(graph: _Graph) -> Iterator[Problem]:
             method = node.parameters.get("httpMethod", "GET")
             address, keys = ("webhook", str(method), str(node.parameters.get("path"))), ("path",)
         elif node.short == "formTrigger":
-            path, keys = node.parameters.get("path"), ("path",)
-            if path is None:
-                path, keys = _find_inside(node.parameters, "options", "path"), ("options", "path")
+            path = _find_inside(node.parameters, "options", "path")
             if path is not None:
-                address = ("form", str(path))
+                address, keys = ("form", str(path)), ("options", "path")
         elif node.short == "wait" and node.parameters.get("resume") in ("webhook", "form"):
             suffix = _find_inside(node.parameters, "options", "webhookSuffix")
             # Pages of forms may have one address where each says of which it is.

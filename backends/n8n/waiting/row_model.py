@@ -497,13 +497,7 @@ def complete_steps(
         return {}
     if rows:
         yield
-        for opened in world.update("complete", {"state": "open", "execution": ""}, **mine):
-            if opened["kind"] == "timer" and not opened["host"] and opened["due"] <= world.now:
-                world.begin(
-                    continue_process(
-                        world, opened["workflow"], opened["key"], "", opened["element"], {}
-                    )
-                )
+        world.update("complete", {"state": "open", "execution": ""}, **mine)
         for row in rows:
             if row.get("message_key"):
                 world.begin(match_messages(world, row["message_key"]))

@@ -17,8 +17,7 @@ from orgflow_ir.pipeline import PassContext
 
 
 def refusals(made: Model) -> list[str]:
-    """The refusals for n8n 1, which has no rows for branches."""
-    ctx = PassContext(options={"version": "1.123"})
+    ctx = PassContext()
     legalise(made, N8N_TARGET, ctx, allow_lossy=False)
     return [d.message for d in ctx.diagnostics if d.code == "OF403"]
 
