@@ -19,8 +19,6 @@ _RESULTS: dict[str, tuple[Verdict, str]] = {
     "different": ("different", "different"),
     "stub": ("open", "stopped at a stub"),
     "unplayable": ("open", "not playable"),
-    "fails": ("failed", "fails"),
-    "slow": ("open", "not executed in time"),
 }
 
 

@@ -254,9 +254,7 @@ def _evaluate_file(
         row["same_as_bpmn"] = first[path.stem] == shape
     started = time.perf_counter()
     try:
-        replay = replay_model(
-            compiled.model, compiled.emitted, runner, ctx, max_runs=max_runs, flow_only=True
-        )
+        replay = replay_model(compiled.model, compiled.emitted, runner, ctx, max_runs=max_runs)
     except RemoteError as error:
         if error.everywhere:
             raise
