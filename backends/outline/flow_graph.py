@@ -1,8 +1,8 @@
 """The control flow of one scope as the outline sees it: exclusive joins are no vertices, since
 lines simply follow each other; a gateway that joins and splits is two.
 
-Vertices are ids of nodes; `\\0` marks what the model does not have: the root before all starts, the
-split of a gateway that joins too, ends behind steps without an outgoing flow.
+Vertices are ids of nodes; `\\x1f` marks what the model does not have: the root before all starts,
+the split of a gateway that joins too, ends behind steps without an outgoing flow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.records import NamedTuple
 
-ROOT = "\0root"
+ROOT = "\x1froot"
 
 VertexKind = Literal[
     "root", "start", "end", "boundary", "step", "pass", "choice", "event",
@@ -45,7 +45,7 @@ class Unstructured(ValueError):
 
     def __init__(self, node: str, reason: str) -> None:
         super().__init__(reason)
-        self.node, self.reason = node.partition("\0")[0], reason
+        self.node, self.reason = node.partition("\x1f")[0], reason
 
 
 class Edge(NamedTuple):
@@ -100,12 +100,12 @@ class FlowGraph:
         forks = {"join": "fork", "gather": "some"}
         splits = len(out) > 1 and kind not in ("choice", "event", "fork", "some")
         if splits:
-            source = f"{node.id}\0split"
+            source = f"{node.id}\x1fsplit"
             self.kinds[source] = forks.get(kind, "fork")  # type: ignore[assignment]
             self.out[node.id] = [Edge(node.id, source)]
         self.out[source] = [Edge(source, flow.target, flow) for flow in out]
         if kind != "end" and not out:
-            end = f"{node.id}\0end"
+            end = f"{node.id}\x1fend"
             self.kinds[end], self.out[end] = "end", []
             self.out[node.id] = [Edge(node.id, end)]
         self.out[node.id] += [Edge(node.id, event.id) for event in self.events.get(node.id, ())]

@@ -135,7 +135,7 @@ class _ScopeLines(LineMaker):
 
     def make_line(self, node: str) -> Line:
         """See `LineMaker`."""
-        id, _, role = node.partition("\0")
+        id, _, role = node.partition("\x1f")
         element = self._nodes[id]
         if role == "end" or (role and not isinstance(element, Gateway)):
             return Line("end" if role == "end" else "together", element=node)

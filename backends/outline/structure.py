@@ -407,7 +407,7 @@ class _Structure:
                 raise Unstructured(vertex, "one of its parallel branches does not reach the join")
             row = self._make_row(block.lines)
             before = sorted(order.before[number])
-            rows.append(row._replace(after=tuple(f"{vertex}\0{n}" for n in before)))
+            rows.append(row._replace(after=tuple(f"{vertex}\x1f{n}" for n in before)))
         self._loops = loops
         self._deferred.update(merges[:-1])
         self._joined.add(merges[-1])
@@ -493,7 +493,7 @@ def _name_branches(rows: Sequence[Line], split: str) -> tuple[Line, ...]:
     """The branches with the marks of those before them; the marks become ids later."""
     waited = {id for row in rows for id in row.after}
     return tuple(
-        row._replace(id=f"{split}\0{number}") if f"{split}\0{number}" in waited else row
+        row._replace(id=f"{split}\x1f{number}") if f"{split}\x1f{number}" in waited else row
         for number, row in enumerate(rows)
     )
 

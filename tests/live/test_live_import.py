@@ -71,7 +71,7 @@ def test_an_import_by_hand_runs_and_is_upgraded_by_a_deployment(
     import_workflows(server, folder)
 
     run = client.run(TABLE_WORKFLOW, "Run once")
-    assert client.wait_for(run, 60)["status"] == "success"
+    assert client.wait_for(run, 120)["status"] == "success"
     with TableClient(server.url, client.key, seconds=60) as connected:
         data = {"name": CREDENTIAL_HEADER, "value": "chosen by hand"}
         made = connected.create_credential("Messages", "httpHeaderAuth", data)
@@ -81,11 +81,11 @@ def test_an_import_by_hand_runs_and_is_upgraded_by_a_deployment(
             connected.publish(workflow_id)
         connected.await_live(connected.workflow(name))
         assert client.call(f"/webhook/{name}", {"instance": "by hand"})["status"] == 200
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 120
         while len(tasks := open_rows(connected, "task")) < 2:
             assert time.monotonic() < deadline
             time.sleep(0.3)
-        with httpx.Client(timeout=60, trust_env=False) as http:
+        with httpx.Client(timeout=120, trust_env=False) as http:
             page = http.get(f"{server.url}/webhook/orgflow-task?key={tasks[0]['key']}")
             assert page.status_code == 200
             assert "This task is open." in page.text
@@ -106,7 +106,7 @@ def test_an_import_by_hand_runs_and_is_upgraded_by_a_deployment(
             assert (refused.status_code, refused.json()) == (
                 400, {"error": "data is no object of variables"},
             )  # fmt: skip
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 120
         while not outside.calls:
             assert time.monotonic() < deadline
             time.sleep(0.3)

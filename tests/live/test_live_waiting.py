@@ -131,7 +131,7 @@ def open_rows(client: Client, kind: str) -> list[Any]:
 
 def answer_form(client: Client, path: str, key: str) -> None:
     fields: Any = {"field-0": (None, key), "field-1": (None, "yes")}
-    with httpx.Client(timeout=60, trust_env=False) as http:
+    with httpx.Client(timeout=120, trust_env=False) as http:
         assert "Thank you" in http.post(f"{client.url}/form/{path}", files=fields).text
 
 

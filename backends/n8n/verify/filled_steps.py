@@ -243,7 +243,7 @@ def _sends_item(step: Node) -> bool:
     """Whether a node sends its whole item, or hands it over to a called workflow."""
     if step.disabled:
         return False
-    if step.short == "executeWorkflow":
+    if step.short == node_types.calling_type().name:
         return not step.inside("workflowInputs", "value")
     texts = _list_texts(step.parameters) if step.short in _SENDING else ()
     return any(_WHOLE_ITEM.search(text) for text in texts)

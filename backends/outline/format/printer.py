@@ -35,7 +35,7 @@ def number_lines(outline: Outline) -> dict[str, int]:
     while stack:
         line = stack.pop()
         number += len(line.comments) + 1
-        numbers.setdefault(line.element.partition("\0")[0], number)
+        numbers.setdefault(line.element.partition("\x1f")[0], number)
         stack += reversed(order_children(line))
     return numbers
 

@@ -33,7 +33,7 @@ def compute_page(task: Json, changes: list[Json] | None = None, others: Any = ()
         f"console.log(JSON.stringify({page._page_code()}))"
     )
     ran = subprocess.run(
-        [find_node().path, "-e", script], check=True, capture_output=True, timeout=60
+        [find_node().path, "-e", script], check=True, capture_output=True, timeout=120
     )
     found: Json = json.loads(ran.stdout)
     return found
