@@ -348,9 +348,12 @@ def test_files_that_look_alike(site: Site, tmp_path: Path) -> None:
 
 def test_an_older_clone_and_a_relabelled_start(site: Site, tmp_path: Path) -> None:
     mine, its = tmp_path / "mine/order.bpmn", tmp_path / "its/order.bpmn"
-    for clone in (mine, its):
-        (clone.parent / ".git").mkdir(parents=True)
-    address = site.deploy(order_model(mine, "check", "ship")).out.split()[-1]
+    order_model(mine, "check", "ship")
+    identity = ("-c", "user.name=Kim", "-c", "user.email=kim@a.example")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "A model"],
+                  ["clone", "-q", ".", str(its.parent)]):  # fmt: skip
+        subprocess.run(["git", *identity, *words], cwd=mine.parent, check=True)
+    address = site.deploy(mine).out.split()[-1]
     ran = site.deploy(order_model(its, "check", "ship", "bill", start="Something ordered"))
     assert (ran.code, ran.out.split()[-1]) == (0, address), ran.err
     assert site.played(its, [{}])["verdicts"] == {"equal": 1}

@@ -264,7 +264,7 @@ MODELS = (
               ("Compare dates", "Late?", "Wait on", "Over"), {"late": False}),
     UserModel("Heard", _file(_HEARD), {"who": "Kim"}, ("Talk", "Hung up"), {}),
     UserModel("Each", _file(_EACH), {"items": [1, 2, 3]}, ("Double", "Double", "Done"),
-              {"all": [2, 4]}),
+              {"all": [2, 4, None]}),
     UserModel("Caller", _CALLS, {"amount": 4}, ("Work on it", "Half?", "Fine"),
               {"result": 2}),
     UserModel("Caller", _CALLS, {"amount": 9}, ("Work on it", "Too much", "Handle it", "Bad"),
