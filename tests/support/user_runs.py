@@ -56,14 +56,10 @@ class TwoPassRunner(LocalRunner):
         self._next = 0
 
     def request(
-        self,
-        stimuli: Sequence[Stimulus],
-        errors: Mapping[str, Sequence[str | None]] | None = None,
-        *,
-        scripted: bool = False,
+        self, stimuli: Sequence[Stimulus], errors: Mapping[str, Sequence[str | None]] | None = None
     ) -> RunRequest:
         """As of `LocalRunner`; where a page starts a run, its item is the input by label."""
-        made = super().request(stimuli, errors, scripted=scripted)
+        made = super().request(stimuli, errors)
         page = self.compiled.root.plan.forms.get(stimuli[0].element)
         if page is None:
             return made
