@@ -108,7 +108,10 @@ class LazyGroup(click.Group):
 
 def _find_short_options_first(command: click.Command) -> None:
     """Let click find `-o` at its first look-up, which is for long options. Where that fails it
-    imports `difflib` for a hint that nobody sees, 1 ms of every start with such an option."""
+    imports `difflib` for a hint that nobody sees, 1 ms of every start with such an option. A
+    command that was looked up before is left as it is."""
+    if "make_parser" in vars(command):
+        return
     build_parser = command.make_parser
 
     def make_parser(ctx: click.Context) -> Any:

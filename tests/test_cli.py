@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema
 import pytest
 from cli_cases import DEADLOCK, LINEAR, Ran, interruptible, orgflowc
@@ -755,3 +756,13 @@ def test_a_list_in_a_pipe_has_one_line_for_each_entry(invoke: Invoke) -> None:
         lines = invoke("list", kind).out.splitlines()
         assert [re.split(" {2,}", line)[0] for line in lines] == list(names)
     assert max(map(len, lines)) > 200
+
+
+def test_a_command_that_is_looked_up_again_has_one_parser() -> None:
+    context = click.Context(cli.orgflowc)
+    first = cli.orgflowc.get_command(context, "compile")
+    assert first is not None
+    before = first.make_parser
+    again = cli.orgflowc.get_command(context, "compile")
+    assert again is first
+    assert again.make_parser is before

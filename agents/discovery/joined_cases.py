@@ -113,7 +113,7 @@ def _join_process_cases(
 ) -> tuple[list[list[int]], list[CaseJoin]]:
     """The cases of one process with the parts of a case joined, and the pairs that nobody decided.
 
-    The pair with the largest share comes first, and what was joined is compared again. Neither a
+    The pair with the largest share comes first, and joined pairs are compared again. Neither a
     long pause nor an overlap in time prevents a join.
     """
     joined = sorted(tuple(sorted(case)) for case in cases)

@@ -218,7 +218,7 @@ def _install_once(
     created: set[str],
 ) -> Installation | None:
     """One pass over the table, the credential and the workflows; `None` after one that created
-    workflows: the next one publishes them, when it is known that nobody else created them, too."""
+    workflows: the next one publishes them, if no other deployment created them as well."""
     state = read_support_state(client.listed())
     for copy in state.copies:
         if str(copy["id"]) in created:
@@ -294,7 +294,7 @@ def _keep_newer(
     similar: tuple[str, ...],
     changes: list[str],
 ) -> Installation:
-    """A set of a later version stays as it is; only what is unpublished is published."""
+    """A set of a later version stays as it is; only its unpublished workflows are published."""
     missing = [PARTS[part].title for part in PARTS if part not in state.parts]
     if missing:
         raise InstallationError(

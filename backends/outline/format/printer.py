@@ -51,7 +51,7 @@ def _print_lines(lines: Iterable[Line], depth: int) -> Iterator[str]:
 
 
 def _inner_level(line: Line, child: Line, level: int) -> int:
-    """The level of a line inside another: what is repeated is indented, what leads back is not."""
+    """The level of a line inside another: repeated lines are indented, `again` is not."""
     return level if line.keyword == "process" or child.keyword == "again" else level + 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
@@ -23,12 +23,10 @@ def run_problems(
     backend: Backend, models: Iterable[tuple[str, Model]], runner: Runner
 ) -> tuple[list[str], int]:
     """All problems with runs of the models that the target supports, and the number of runs played.
-    A process of which the runner can play no run (`unplayable`) is left out and not counted.
 
     Raises `RunnerError` if the engine is missing.
     """
     problems: list[str] = []
-    left_out: list[str] = []
     played = 0
     for name, model in models:
         ctx = build_context(backend)
@@ -45,26 +43,19 @@ def run_problems(
             if not runs:
                 continue
             runner.load(emitted, process.id, build_context(backend))
-            results = list(runner.play(runs))
-            if results and all(result.status == "unplayable" for result in results):
-                left_out.append(f"{name}: it cannot be executed: {results[0].error}")
-                continue
-            process_problems = list(_play_problems(game, process, runs, results, runner))
+            process_problems = list(_play_problems(game, process, runs, runner))
             played += len(runs)
             problems += [f"{name}: {p}" for p in process_problems]
     if not played and not problems:
-        problems += [*left_out, "there is a runner, but no model that it can execute"]
+        problems.append("there is a runner, but no model that it can execute")
     return problems, played
 
 
 def _play_problems(
-    game: Game,
-    process: Process,
-    runs: tuple[Run, ...],
-    results: Sequence[RunResult],
-    runner: Runner,
+    game: Game, process: Process, runs: tuple[Run, ...], runner: Runner
 ) -> Iterator[str]:
     visible = runner.visible & {n.id for n in process.nodes}
+    results = list(runner.play(runs))
     if len(results) != len(runs):
         yield f"{len(results)} results were returned for {len(runs)} runs"
         return

@@ -192,7 +192,7 @@ def mutate_text(chance: random.Random, text: str) -> str:
 
 @pytest.mark.parametrize("seed", seeds(0, 3000, 30))
 def test_mutated_outlines_raise_nothing(seed: int) -> None:
-    """Every text is read or has findings with a place; what is read is written again, and the
+    """Every text is read or has findings with a place; a model that was read is written, and the
     canonical form is stable."""
     chance = random.Random(seed)
     for _ in range(10):

@@ -98,7 +98,7 @@ class LostSupportCall(Rule):
         `orgflow: claim open work` was deleted in the editor, and one of two processes was deployed
         again.
     Instead
-        Deploy the other process again, too.
+        Also deploy the other process again.
     """
 
     code = "OF628"
