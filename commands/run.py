@@ -32,7 +32,7 @@ from orgflow.commands.options import (
     target_option,
 )
 from orgflow.commands.output import print_json, print_text, write_files
-from orgflow.commands.run_table import report_text, wrap_text
+from orgflow.commands.run_table import report_text, workflow_text, wrap_text
 from orgflow.commands.server import (
     ServerOptions,
     engine_runner,
@@ -40,7 +40,7 @@ from orgflow.commands.server import (
     server_options,
 )
 from orgflow.commands.session import Session, end_command, list_folders_once
-from orgflow.compilation.input_sources import source_name
+from orgflow.compilation.input_sources import read_source, source_name
 from orgflow.compilation.reading import own_backend
 from orgflow.compilation.target_choice import combine_stated_options
 from orgflow.compiler import (
@@ -50,7 +50,7 @@ from orgflow.compiler import (
     run_stages,
     take_called_processes,
 )
-from orgflow.evaluation.failures import Failure, by_message, by_replay
+from orgflow.evaluation.failures import Failure, by_message, by_replay, report_faults
 from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import NodeTable
 from orgflow.evaluation.page_runs import replay_page
@@ -66,7 +66,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.engines import LOCAL, MODEL, RemoteError
 from orgflow_ir.plugins.guards import emit_guarded
-from orgflow_ir.plugins.runners import Runner, RunnerError
+from orgflow_ir.plugins.runners import Runner, RunnerError, WorkflowReport
 from orgflow_ir.reporting.json_reporter import diagnostics_data
 from orgflow_ir.targets.artifact import Emitted
 
@@ -127,13 +127,16 @@ def command(options: RunOptions) -> None:
     model; of a folder, each model in it. Called processes and decisions are found in all files of
     the command and next to the calling file.
 
-    Scripted answers replace placeholder tasks and set the decision variables; expressions run as
-    emitted. On a server (--engine URL), a copy is deployed for the duration of the runs. The engine
-    model needs no installation: it follows the connections of the workflow as the engine does, but
-    does not evaluate expressions. With --executions, nothing is run: executions of the deployed
-    workflow are compared with the model. Of several models, one with errors does not stop the
-    others, and --json prints an array. Exit code 1: a run differs, or a model has errors; 3: the
-    server failed.
+    Scripted answers replace placeholder tasks and steps that reach something outside. Conditions,
+    scripts, decisions, mappings and computed times run as emitted; their inputs are searched so
+    that each branch is reached, and what no input reaches is a finding. A workflow that orgflow did
+    not compile runs as it is, and is compared with nothing. On a server (--engine URL), a copy is
+    deployed for the duration of the runs. The engine model needs no installation: it follows the
+    connections of the workflow as the engine does, but does not evaluate expressions. With
+    --executions, nothing is run: executions of the deployed workflow are compared with the model.
+    Of several models, one with errors does not stop the others, and --json prints an array. Exit
+    code 1: a run differs or fails, no input reaches a branch, or a model has errors; 3: the server
+    failed.
     """
     settings = model_settings_with("--diagnose", options, used=options.diagnose)
     session = Session.with_options(options)
@@ -283,6 +286,10 @@ class _Runs:
         model = session.load(
             path, ctx, options.from_, diagram=backend.target.wants_diagram, process=options.process
         )
+        if model is not None and engine.runner is not None:
+            foreign = self._run_foreign(path, engine.runner)
+            if foreign is not None:
+                return self._report_foreign(path, foreign, engine, ctx)
         legal = None
         if model is not None:
             chosen = self._with_stated_options(path, engine.options, ctx)
@@ -320,6 +327,31 @@ class _Runs:
             return options
         return {**combine_stated_options(own, self.target.options, source, ctx), **options}
 
+    def _run_foreign(self, path: str, runner: Runner) -> WorkflowReport | None:
+        """The runs of a workflow that no model describes, as it is; `None` for any other input."""
+        if not Path(path).is_file():
+            return None
+        return runner.run_workflow(read_source(path).data.decode("utf-8-sig", "replace"))
+
+    def _report_foreign(
+        self, path: str, report: WorkflowReport, engine: _Engine, ctx: PassContext
+    ) -> tuple[str, int]:
+        """The report of runs that are compared with no model, and the exit code."""
+        session, options = self.session, self.options
+        session.collect(ctx)
+        if not options.prints_findings:
+            session.show(brief=True)
+        errors = (run.error for run in report.runs if run.error is not None and run.is_known)
+        failures = tuple(
+            by_message("execution", error, self.backend) for error in dict.fromkeys(errors)
+        )
+        if options.prints_json:
+            more = {**self._name_model(path), **session.more()}
+            text = workflow_json(report, failures, engine.name, session.diagnostics, more)
+        else:
+            text = workflow_text(report, failures)
+        return text, 0 if report.ok else 1
+
     def _report_failed_output(
         self, path: str, engine: _Engine, ctx: PassContext
     ) -> tuple[str, int]:
@@ -343,18 +375,35 @@ class _Runs:
     ) -> tuple[str, int]:
         """The report of the runs of a model, and the exit code."""
         session, backend, options = self.session, self.backend, self.options
+        self._show_faults(report, model, ctx)
         failures = () if report.ok else by_replay(model, report, backend)
         failures = diagnose_runs(failures, model, backend.name, session)
         if options.prints_json:
             more = {**self._name_model(path), **session.more()}
+            if source_node_names(model, backend.name) is not None:
+                more["redrawn"] = True
             text = report_json(report, failures, engine.name, session.diagnostics, more)
         else:
-            text = report_text(report, failures) + describe_engine(engine.name, backend.name)
+            redrawn = source_node_names(model, backend.name)
+            text = report_text(report, failures, redrawn=redrawn)
+            text += describe_engine(engine.name, backend.name, requested=options.engine == MODEL)
         if options.html is not None:
             self.write_last_page = partial(
                 write_page, options.html, model, files, ctx, backend, report, failures, engine.name
             )
         return text, 0 if report.ok else 1
+
+    def _show_faults(self, report: ReplayReport, model: Model, ctx: PassContext) -> None:
+        """Report what the runs found in the model, before their own report."""
+        session = self.session
+        if not report.faults:
+            return
+        known = len(ctx.diagnostics)
+        report_faults(report, model, ctx)
+        earlier, session.diagnostics = session.diagnostics, ctx.diagnostics[known:]
+        if not self.options.prints_findings:
+            session.show()
+        session.diagnostics = [*earlier, *session.diagnostics]
 
     def _report_without_runs(
         self, path: str, engine: _Engine, findings: Sequence[Diagnostic]
@@ -408,17 +457,35 @@ def write_page(
     write_files([(Path(path), render_page(page))])
 
 
-def describe_engine(engine: str, target: str) -> str:
-    """The line about the engine model if it executed the runs, otherwise empty."""
+def source_node_names(model: Model, target: str) -> frozenset[str] | None:
+    """The names of the nodes of the workflow of a target that a model was read from; `None` if it
+    was read from something else."""
+    mark = f"{{urn:orgflow:{target}}}"
+    nodes = [node for process in model.processes for node in process.nodes]
+    own = [node for node in nodes if any(key.startswith(mark) for key, _ in node.extra)]
+    return frozenset(node.name for node in own) if own else None
+
+
+def describe_engine(engine: str, target: str, *, requested: bool) -> str:
+    """The line about the engine model if it executed the runs, otherwise empty; where it was not
+    requested, with the way to the engine."""
     if engine != MODEL:
         return ""
-    return "".join(
-        f"{line}\n"
-        for line in wrap_text(
-            f"simulated by a model of {target}'s engine, which evaluates no expressions; to run "
-            "on the engine itself: orgflowc engine install"
-        )
-    )
+    line = f"simulated by a model of {target}'s engine, which evaluates no expressions"
+    if not requested:
+        line += "; to run on the engine itself: orgflowc engine install"
+    return "".join(f"{part}\n" for part in wrap_text(line))
+
+
+def workflow_json(
+    report: WorkflowReport, failures: Sequence[Failure], engine: str,
+    diagnostics: Sequence[Diagnostic], more: Mapping[str, Any],
+) -> str:  # fmt: skip
+    """The runs of a workflow that no model describes, by the same schema: `workflow_runs`."""
+    data = json.loads(report_json(None, failures, engine, diagnostics, more))
+    data |= {"ok": report.ok, "verdict": "not compared", "changed": list(report.replaced)}
+    data["workflow_runs"] = [run._asdict() for run in report.runs]
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def report_json(
@@ -432,4 +499,6 @@ def report_json(
     data["engine"] = engine
     data["failures"] = [to_data(failure) for failure in failures]
     data |= {**diagnostics_data(diagnostics), **(more or {})}
+    if data.get("redrawn"):
+        data["verdict"] = "not compared"
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

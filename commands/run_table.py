@@ -3,6 +3,7 @@ failures."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -13,12 +14,31 @@ if TYPE_CHECKING:
     from orgflow.evaluation.failures import Failure
     from orgflow.evaluation.replay import ReplayReport, RunReport
 
+    from orgflow_ir.plugins.runners import WorkflowReport
+
 WIDTH = 80
 _FIRST, _LAST = 60, 20
+_CODE = re.compile(r"OF\d{3}")
 
 
-def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
-    """One row per run, the reasons of failures, then the sums."""
+REDRAWN = (
+    "read from a workflow: a model of it was compiled again, so its own conditions and Code nodes "
+    "are not executed, and nothing is said about them"
+)
+"""The first line about runs of a workflow that was read as a model."""
+
+
+def report_text(
+    report: ReplayReport,
+    failures: Sequence[Failure] = (),
+    *,
+    redrawn: frozenset[str] | None = None,
+) -> str:
+    """One row per run, the reasons of failures, then the sums. `redrawn` are the names of the nodes
+    of the workflow that the model was read from: it is not what runs, and other steps are not
+    shown."""
+    if redrawn is not None:
+        return _redrawn_text(report, failures, redrawn)
     lines: list[str] = []
     if report.runs:
         rows = [_run_row(number, run, report) for number, run in enumerate(report.runs, 1)]
@@ -43,6 +63,58 @@ def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
     lines += wrap_text(
         f"{equal} of {len(report.runs)} runs conform to the model{at_stubs}, mean F1 "
         f"{report.f1:.3f}, {covered} of {total} flows covered"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def workflow_text(report: WorkflowReport, failures: Sequence[Failure] = ()) -> str:
+    """The replaced nodes, one row per run, the reasons of failures, then the sums."""
+    lines: list[str] = []
+    for replaced in report.replaced:
+        lines += wrap_text(f"replaced: {replaced}")
+    if report.replaced:
+        lines += wrap_text("nothing is said about these nodes, nor about errors behind them")
+        lines.append("")
+    rows = []
+    for number, run in enumerate(report.runs, 1):
+        texts = [chain_steps(run.executed)]
+        result = "ran"
+        if run.status != "success":
+            result = "fails" if run.is_known else "open"
+            place = f"at `{run.failed}`: " if run.failed else ""
+            texts.append(f"! {place}{run.error or run.status}")
+        if result == "open":
+            texts.append("! the data of this run is invented, so this may be no fault")
+        rows.append(((str(number), result), texts))
+    if rows:
+        lines += [*format_table(("run", "result"), "what fired", rows), ""]
+    lines += failure_lines(failures)
+    failed = sum(run.status != "success" and run.is_known for run in report.runs)
+    lines += wrap_text(
+        f"{len(report.runs) - failed} of {len(report.runs)} runs did not fail by themselves; "
+        "orgflow did not compile this workflow, so they are compared with no model"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _redrawn_text(report: ReplayReport, failures: Sequence[Failure], names: frozenset[str]) -> str:
+    """The replaced nodes first, then the runs without figures of conformance."""
+    lines = wrap_text(REDRAWN)
+    for change in dict.fromkeys(report.changed):
+        lines += wrap_text(f"replaced: {change}")
+    lines.append("")
+    rows = []
+    for number, run in enumerate(report.runs, 1):
+        own = run._replace(executed=tuple(name for name in run.executed if name in names))
+        (_, result, _), texts = _run_row(number, own, report)
+        rows.append(((str(number), "ran" if result == "equal" else result), texts))
+    if rows:
+        lines += [*format_table(("run", "result"), "what fired", rows), ""]
+    lines += failure_lines(failures)
+    ran = sum(run.verdict == "equal" for run in report.runs)
+    lines += wrap_text(
+        f"{ran} of {len(report.runs)} runs follow the connections; what the replaced nodes decide "
+        "and compute is not known"
     )
     return "\n".join(lines) + "\n"
 
@@ -76,6 +148,8 @@ def failure_lines(failures: Iterable[Failure]) -> list[str]:
     """The reasons of failures and their remedies, one after the other."""
     lines: list[str] = []
     for failure in failures:
+        if _CODE.fullmatch(failure.rule) and failure.failure_stage == "logical":
+            continue  # a finding, which is shown with its place
         who = "" if failure.failure_source == "unknown" else f"{failure.failure_source}, "
         lines += wrap_text(f"failure: {failure.root_cause} ({who}{failure.confidence} confidence)")
         lines += wrap_text(f"  help: {failure.suggested_fix}")

@@ -217,7 +217,7 @@ def _evaluate_file(
     row["empty"] = "|".join(dict.fromkeys(kinds))
     try:
         replays = [
-            replay_model(part, emitted, runner, ctx, max_runs=max_runs)
+            replay_model(part, emitted, runner, ctx, max_runs=max_runs, flow_only=True)
             for part, emitted in compiled
         ]
     except RemoteError as error:
@@ -249,6 +249,9 @@ def _describe_replays(replays: Sequence[ReplayReport], empty: bool) -> dict[str,
     if wrong is not None:
         reason = f"{wrong.verdict}: {wrong.divergence or ''}".rstrip(": ")
         return columns | {"status": "different", "reason": reason}
+    fault = next((fault for replay in replays for fault in replay.faults), None)
+    if fault is not None:
+        return columns | {"status": "different", "reason": f"{fault.element}: {fault.message}"}
     if not all(replay.runs for replay in replays):
         reason = "; ".join(text for replay in replays for text in replay.unfinished)
         return columns | {"status": "unplayed", "reason": reason}

@@ -7,10 +7,10 @@ on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from orgflow.evaluation.replay import ReplayReport, RunReport
+from orgflow.evaluation.replay import FaultyBranch, ReplayReport, RunReport
 
 from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.flow.control_flow.graph import ControlFlow
@@ -18,7 +18,9 @@ from orgflow_ir.flow.token_game.stub_data import Choice, Unplayable, setter_valu
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Value
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.work.gateway_decisions import (
     Decision,
@@ -142,9 +144,12 @@ def by_replay(model: Model, report: ReplayReport, backend: Backend) -> tuple[Fai
     """Records of runs that do not conform to the model, one per cause; worst first."""
     records: dict[tuple[str, str | None, str], Failure] = {}
     for run in report.runs:
-        if run.verdict == "equal":
-            continue
+        if run.verdict in ("equal", "fails"):
+            continue  # a failing run is that of a fault of the model
         failure = _RunExplainer(model, run, report.labels, backend).explain()
+        records.setdefault((failure.rule, failure.element, failure.root_cause), failure)
+    for fault in report.faults:
+        failure = _explain_fault(fault, report.labels, model)
         records.setdefault((failure.rule, failure.element, failure.root_cause), failure)
     for unfinished in report.unfinished:
         failure = Failure(
@@ -154,11 +159,105 @@ def by_replay(model: Model, report: ReplayReport, backend: Backend) -> tuple[Fai
             rule="model-stuck", evidence=_shorten_texts([unfinished]),
         )  # fmt: skip
         records.setdefault((failure.rule, None, unfinished), failure)
-    if not report.runs and not report.unfinished:
+    if not report.runs and not report.unfinished and not report.faults:
         failure = unexplained_failure("logical", ["the model has no run"])
         records[failure.rule, None, ""] = failure
     order = {"blocking": 0, "degraded": 1, "cosmetic": 2}
     return tuple(sorted(records.values(), key=lambda failure: order[failure.severity]))
+
+
+class FaultText(NamedTuple):
+    """The name of a fault in computed values of a model.
+
+    Attributes:
+        rule: the code of the rule that explains it.
+        cause: the cause, with the element and the reason to fill in.
+        fix: the remedy.
+        confidence: how sure the search is.
+    """
+
+    rule: str
+    cause: str
+    fix: str
+    confidence: Confidence = "high"
+
+
+FAULT_TEXTS: dict[str, FaultText] = {
+    "endless": FaultText(
+        "OF562", "the run goes round through {element} and never ends",
+        "change what the loop computes, or the condition that leaves it",
+    ),
+    "stuck": FaultText(
+        "OF562", "the run waits at {element} and never ends", "see `orgflowc check`"
+    ),
+    "thrown": FaultText(
+        "OF563", "every run that reaches {element} fails there: {reason}",
+        "catch the error with a boundary event, or do not throw it",
+    ),
+    "failed": FaultText(
+        "OF563", "every run that reaches {element} fails there: {reason}",
+        "change what the element computes",
+    ),
+    "unset": FaultText(
+        "OF563", "every run that reaches {element} fails there: {reason}",
+        "set the variable in an earlier step",
+    ),
+    "no-branch": FaultText(
+        "OF563", "{element} stops every run that reaches it: {reason}",
+        "add a default flow, or a branch for the other values", "medium",
+    ),
+    "invalid-time": FaultText(
+        "OF564", "every run that reaches {element} fails there: {reason}",
+        "compute a date or a duration of ISO 8601, such as PT1H",
+    ),
+    "unreached": FaultText(
+        "OF561", "no input of a run leads to {element}",
+        "check the condition of the branch, and what sets its variables", "medium",
+    ),
+}  # fmt: skip
+"""The sentence about each kind of fault."""
+
+
+def report_faults(report: ReplayReport, model: Model, ctx: PassContext) -> None:
+    """Report the faults in what a model computes as findings, by the rules that the records of
+    `by_replay` name."""
+    index = ModelIndex(model)
+    rules = getattr(ctx.registry, "rules", {})
+    for fault in report.faults:
+        rule = rules.get(FAULT_TEXTS[fault.kind].rule)
+        if rule is None:
+            continue  # the target has no rules for runs
+        record = _explain_fault(fault, report.labels, model)
+        element = index.nodes.get(fault.element) or index.flows.get(fault.element)
+        ctx.emit(
+            rule, record.root_cause, element=element or fault.element, help=record.suggested_fix
+        )
+
+
+def _explain_fault(fault: FaultyBranch, labels: Mapping[str, str], model: Model | None) -> Failure:
+    """The record of a fault in what a model computes."""
+    text = FAULT_TEXTS[fault.kind]
+    element = fault.element
+    named = _name_end(labels.get(element, element))
+    if fault.kind == "unreached" and model is not None:
+        flow = ModelIndex(model).flows.get(element)
+        if flow is not None:
+            source, target = (labels.get(end, end) for end in (flow.source, flow.target))
+            named = f"the branch from {_name_end(source)} to {_name_end(target)}"
+    return Failure(
+        failure_stage="logical", failure_source="bpmn_quality", is_fixable=True,
+        root_cause=text.cause.format(element=named, reason=fault.message),
+        bpmn_construct_responsible=_collect_constructs(model).get(element),
+        suggested_fix=text.fix,
+        severity="degraded" if fault.kind == "unreached" else "blocking",
+        confidence=text.confidence, rule=text.rule, element=element,
+        evidence=_shorten_texts([fault.message]),
+    )  # fmt: skip
+
+
+def _name_end(label: str) -> str:
+    """A label, or the description of an element without one, in a message."""
+    return label if label.startswith("the ") else f"`{label}`"
 
 
 def _closed_branch(process: Process, run: RunReport) -> str | None:
@@ -243,6 +342,28 @@ class _RunExplainer:
             "replace the stub, or change the model", run.stub, confidence="high",
         ).replace(failure_stage="compile")  # fmt: skip
 
+    def _explain_slowness(self) -> Failure | None:
+        if self.run.verdict != "slow":
+            return None
+        return self._record(
+            "slow-machine", "unknown",
+            "the machine was too slow: the run did not end in time, also when it was repeated",
+            "run again when the machine is less busy", None, confidence="low",
+        ).replace(failure_stage="execution")  # fmt: skip
+
+    def _explain_wrong_value(self) -> Failure | None:
+        run = self.run
+        if not run.wrong or run.ran is not None or run.missing or run.surplus:
+            return None
+        first = run.wrong[0]
+        return self._record(
+            "wrong-value", "translation_error",
+            f"`{first.node}` sets the variable `{first.variable}` to {first.actual}, but in the "
+            f"model it is {first.expected}",
+            "compile again if somebody changed the node; otherwise report it as a bug",
+            first.element, confidence="high",
+        )  # fmt: skip
+
     def _explain_limit(self) -> Failure | None:
         if self.run.status != "limit":
             return None
@@ -255,7 +376,7 @@ class _RunExplainer:
 
     def _explain_status(self) -> Failure | None:
         status = self.run.status
-        if status == "success" or (self.ends_with_error and status == "error"):
+        if status in ("success", "timeout") or (self.ends_with_error and status == "error"):
             return None
         text = self.run.error or f"the run ended with {status}"
         failure = by_message("execution", text, self.backend, self.constructs.get(self.last or ""))
@@ -355,9 +476,9 @@ class _RunExplainer:
         )  # fmt: skip
 
     _RULES = (
-        _explain_unplayable, _explain_stub, _explain_limit, _explain_status, _explain_order,
-        _explain_branch, _explain_surplus, _explain_other_step, _explain_missing,
-        _explain_success, _explain_end,
+        _explain_unplayable, _explain_slowness, _explain_stub, _explain_limit, _explain_status,
+        _explain_order, _explain_branch, _explain_surplus, _explain_other_step, _explain_missing,
+        _explain_success, _explain_end, _explain_wrong_value,
     )  # fmt: skip
 
 

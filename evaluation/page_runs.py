@@ -19,6 +19,8 @@ _RESULTS: dict[str, tuple[Verdict, str]] = {
     "different": ("different", "different"),
     "stub": ("open", "stopped at a stub"),
     "unplayable": ("open", "not playable"),
+    "fails": ("failed", "fails"),
+    "slow": ("open", "not executed in time"),
 }
 
 

@@ -254,7 +254,9 @@ def _evaluate_file(
         row["same_as_bpmn"] = first[path.stem] == shape
     started = time.perf_counter()
     try:
-        replay = replay_model(compiled.model, compiled.emitted, runner, ctx, max_runs=max_runs)
+        replay = replay_model(
+            compiled.model, compiled.emitted, runner, ctx, max_runs=max_runs, flow_only=True
+        )
     except RemoteError as error:
         if error.everywhere:
             raise

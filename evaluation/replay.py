@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -17,32 +17,40 @@ from typing import Any, Literal
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.control_flow.calls import called_from
 from orgflow_ir.flow.token_game.replay import FollowResult, follow_execution
-from orgflow_ir.flow.token_game.runs import Run, RunSet, enumerate_runs
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.element_names import ElementNames
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.runners import Runner, RunResult
+from orgflow_ir.plugins.runners import (
+    ComputedFault,
+    Runner,
+    RunResult,
+    RunSelection,
+    WrongValue,
+)
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import STUB_ROLE, Emitted
 
 REPLAY_VERSION = 1
 """Version of the JSON; it is raised when a field is removed or changes its meaning."""
 
-ReplayVerdict = Literal["equal", "different", "not run"]
+ReplayVerdict = Literal["equal", "different", "not run", "not compared"]
 
 
 class RunReport(NamedTuple):
     """One run: the steps of the model, the behaviour of the target, and the point where they
     differ.
 
-    `verdict`: `equal`, `different`, `stub` (the run conforms to the model up to a stub, which
-    stopped it), or `unplayable` (no data make the workflow take these choices); the last two are
-    counted separately, never as a success. `status` and `error` come from the engine, `elements`
-    are the ids of the executed elements, in order, `surplus` those of tasks that are not in the
-    run, and `ran` the element that the model did not allow. `steps` are the steps of the model that
+    `verdict`: `equal`, `different`, `fails` (the model itself ends in an error or never, and so
+    does the run), `slow` (the machine did not execute it in time), `stub` (the run conforms to the
+    model up to a stub, which stopped it), or `unplayable` (no data make the workflow take these
+    choices); all but the first are never counted as a success. `wrong` are variables that the run
+    set to other values than the model. `status` and `error` come from the engine, `elements` are
+    the ids of the executed elements, in order, `surplus` those of tasks that are not in the run,
+    and `ran` the element that the model did not allow. `steps` are the steps of the model that
     match the target, `places` the elements at which it waits where the two differ. `stub` is the
     unsupported element of the stub. `unended`: the model allows every step, but continues where the
     run ended.
@@ -67,6 +75,23 @@ class RunReport(NamedTuple):
     places: tuple[str, ...] = ()
     stub: str | None = None
     unended: bool = False
+    wrong: tuple[WrongValue, ...] = ()
+
+
+class FaultyBranch(NamedTuple):
+    """A fault of the model in what it computes: why runs fail, or a flow that no data leads to.
+
+    Attributes:
+        process: the id of its process.
+        kind: as in `ComputedFault`, or `unreached`.
+        element: the id of the element; of the flow, if it is `unreached`.
+        message: the reason.
+    """
+
+    process: str
+    kind: str
+    element: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -85,15 +110,18 @@ class ReplayReport:
     labels: dict[str, str] = field(default_factory=dict)
     unfinished: tuple[str, ...] = ()
     left_out: int = 0
+    faults: tuple[FaultyBranch, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether at least one run was executed and every one conforms to the model."""
-        return bool(self.runs) and all(r.verdict == "equal" for r in self.runs)
+        """Whether at least one run was executed, every one conforms to the model, and data leads to
+        every branch that the flow reaches."""
+        return bool(self.runs) and all(r.verdict == "equal" for r in self.runs) and not self.faults
 
     @property
     def verdict(self) -> ReplayVerdict:
-        """The verdict on all runs: `equal`, `different`, or `not run` without any."""
+        """The verdict on all runs: `equal`, `different`, or `not run` without any; a command may
+        report runs that are `not compared` with a model."""
         if not self.runs:
             return "not run"
         return "equal" if self.ok else "different"
@@ -119,6 +147,16 @@ class ReplayReport:
             "uncovered": [{"flow": f, "reason": r} for f, r in self.uncovered],
             "changed": list(self.changed),
             "unfinished": list(self.unfinished),
+            "faults": [
+                {
+                    "process": f.process,
+                    "kind": f.kind,
+                    "element": f.element,
+                    "label": self.labels.get(f.element, f.element),
+                    "reason": f.message,
+                }
+                for f in self.faults
+            ],
             "left_out": self.left_out,
             "runs": [
                 {
@@ -138,6 +176,7 @@ class ReplayReport:
                     "error": r.error,
                     "stub": r.stub,
                     "divergence": r.divergence,
+                    "wrong": [wrong._asdict() for wrong in r.wrong],
                     "milliseconds": round(r.milliseconds, 2),
                 }
                 for r in self.runs
@@ -153,17 +192,21 @@ def replay_model(
     *,
     max_runs: int = 32,
     all_paths: bool = True,
+    flow_only: bool = False,
 ) -> ReplayReport:
     """Execute runs of every process of `model` on the target that it was compiled for.
 
-    Without `all_paths` only the first run of each process. Raises the exceptions of the runner if
-    its engine is missing.
+    Without `all_paths` only the first run of each process. With `flow_only` also runs that no data
+    leads along: their computed values are scripted, so that they compare the flow alone. Raises the
+    exceptions of the runner if its engine is missing.
     """
     reports: list[RunReport] = []
     covered = total = left_out = 0
     uncovered: list[tuple[str, str]] = []
     unfinished: list[str] = []
     changed: list[str] = []
+    faults: list[FaultyBranch] = []
+    drawn = {flow.id for scope in model.scopes() for flow in scope.flows}
     model = runner.meaning(model)
     game = Game(model, Policy(once=True))
     for process in executable_processes(model):
@@ -174,9 +217,14 @@ def replay_model(
         runner.load(emitted, process.id, ctx)
         changed += runner.changed
         stubs = _stubs_by_name(model, emitted, process)
-        played = _play_runs(game, process, runs, runner, stubs, all_paths=all_paths)
+        chosen = runner.select(game, runs, all_paths=all_paths, max_runs=max_runs)
+        if flow_only:
+            chosen = chosen._replace(runs=(*chosen.runs, *chosen.excluded))
+        played = _play_runs(game, process, chosen, runner, stubs)
         covered += len(_flows_taken(played, process))
-        left_out += len(runs.runs) - len(played)
+        left_out += chosen.left_out
+        faults += _list_faults(process, chosen, drawn)
+        uncovered += [(flow, UNDECIDED) for flow in chosen.undecided if flow in drawn]
         reports += played
     index = ctx.analysis(ModelIndex, model)
     names = ctx.analysis(ElementNames, model)
@@ -190,6 +238,7 @@ def replay_model(
         labels,
         tuple(unfinished),
         left_out,
+        tuple(faults),
     )
 
 
@@ -235,23 +284,71 @@ def _stubs_by_name(model: Model, emitted: Emitted, process: Process) -> dict[str
     }
 
 
+UNDECIDED = "no input was found that leads to it"
+"""The reason why no run takes a flow before which a condition is that the search does not cover."""
+
+_FAULT_WORDS = {
+    "endless": "the run never ends",
+    "stuck": "the run never ends",
+    "no-branch": "no branch of the gateway fits the data",
+    "thrown": "it throws an error that no event catches",
+    "failed": "it fails",
+    "invalid-time": "its time is invalid",
+    "unset": "it reads a variable that nothing sets",
+}
+
+
+def _list_faults(process: Process, chosen: RunSelection, drawn: Set[str]) -> Iterator[FaultyBranch]:
+    """What no data leads to in a process, and why; of flows only those that the source has."""
+    for fault in chosen.faults:
+        text = f"{_FAULT_WORDS[fault.kind]}: {fault.message}"
+        yield FaultyBranch(process.id, fault.kind, fault.element, text)
+    for flow in chosen.unreached:
+        if flow not in drawn:
+            continue
+        yield FaultyBranch(process.id, "unreached", flow, "no input leads to it")
+
+
 def _play_runs(
     game: Game,
     process: Process,
-    runs: RunSet,
+    chosen: RunSelection,
     runner: Runner,
     stubs: Mapping[str, StubPart],
-    *,
-    all_paths: bool,
 ) -> list[RunReport]:
-    wanted = runs.runs if all_paths else runs.runs[:1]
+    failing = tuple(fault.run for fault in chosen.faults if fault.run is not None)
+    wanted = (*chosen.runs, *failing)
     inside = (process, *called_from(process, game.model))
     ids = {n.id for called in inside for scope in called.scopes() for n in scope.nodes}
     visible = (runner.visible | {stub.element for stub in stubs.values()}) & ids
-    return [
+    results = list(runner.play(wanted))
+    reports = [
         judge_run(game, process, run, result, visible, stubs)
-        for run, result in zip(wanted, runner.play(wanted), strict=True)
+        for run, result in zip(chosen.runs, results, strict=False)
     ]
+    faults = (fault for fault in chosen.faults if fault.run is not None)
+    for fault, result in zip(faults, results[len(chosen.runs) :], strict=True):
+        reports.append(_judge_failing(process, fault, result))
+    return reports
+
+
+def _judge_failing(process: Process, fault: ComputedFault, result: RunResult) -> RunReport:
+    """Whether a run fails as the model does."""
+    assert fault.run is not None
+    reason = f"{_FAULT_WORDS[fault.kind]}: {fault.message}"
+    failed = result.status in ("error", "limit", "timeout", "waiting")
+    if result.status == "unplayable":
+        verdict, divergence = "unplayable", result.error
+    elif failed:
+        verdict, divergence = "fails", reason
+    else:
+        verdict = "different"
+        divergence = f"the run ended with {result.status}, but in the model {reason}"
+    return RunReport(
+        process.id, fault.run, verdict, tuple(e.node for e in result.executed), 0.0, 0.0, 0.0,
+        divergence, (), result.milliseconds, result.status, result.error,
+        tuple(e.element for e in result.executed if e.element is not None),
+    )  # fmt: skip
 
 
 def judge_run(
@@ -295,11 +392,13 @@ def judge_run(
         return RunReport(
             process.id, run, verdict, shown, precision, recall, f1, divergence, missing,
             result.milliseconds, result.status, result.error, tuple(executed), surplus, ran,
-            steps, tuple(places), stub, unended,
+            steps, tuple(places), stub, unended, result.wrong,
         )  # fmt: skip
 
     if result.status == "unplayable":
         return report("unplayable", result.error)
+    if result.status == "timeout":
+        return report("slow", f"the machine did not execute the run in time: {result.error}")
     seen = [e for e in executed if e in visible]
     followed = follow_execution(game, process.id, run.start, seen, run.script, visible)
     if not followed.ok:
@@ -325,6 +424,13 @@ def judge_run(
         return report("different", text, unended=not followed.ok)
     if did != should:
         return report("different", "the executed tasks differ from those of the run")
+    if result.wrong:
+        first = result.wrong[0]
+        return report(
+            "different",
+            f"`{first.node}` sets `{first.variable}` to {first.actual}, but the model to "
+            f"{first.expected}",
+        )
     return report("equal", None)
 
 

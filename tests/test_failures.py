@@ -61,6 +61,18 @@ SAID = {
     "too-long": "not finished after 30 s",
     "out-of-memory": "JavaScript heap out of memory",
     "no-connection": "connect ECONNREFUSED 127.0.0.1:80",
+    "too-many-requests": "The service is receiving too many requests from you",
+    "failed-service": "Service unavailable - try again later or consider setting this node to "
+    "retry automatically (in the node settings)",
+    "refused-credential": "Authorization failed - please check your credentials",
+    "missing-resource": "The resource you are requesting could not be found",
+    "rejected-request": "Bad request - please check your parameters",
+    "crashed": "Workflow did not finish, possible out-of-memory issue",
+    "shut-down": "The execution was cancelled because the system is shutting down",
+    "busy-runner": "Task request timed out",
+    "run-timeout": "The execution was cancelled because it timed out",
+    "service-timeout": "timeout of 300000ms exceeded",
+    "unknown-host": "getaddrinfo ENOTFOUND nowhere.example",
 }
 
 

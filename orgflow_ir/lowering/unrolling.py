@@ -115,10 +115,21 @@ def waiting_at_once(node: Task | CallActivity | SubProcess, model: Model) -> boo
     return waits_in(node, model)
 
 
+_ROLES = ("index", "count", "items", "more", "outside", "result")
+
+
 def _loop_variable(id: str, role: str) -> str:
     """A variable of the loop of an element: unlike that of every other element."""
+    assert role in _ROLES
     name = re.sub(r"[^A-Za-z0-9]", lambda m: "_" if m[0] == "_" else f"_{ord(m[0]):x}_", id)
     return f"loop_{name}_{role}"
+
+
+def is_loop_variable(name: str) -> bool:
+    """Whether only the steps that a loop of flows adds set a variable: its own ones, and what an
+    engine counts."""
+    own = name.startswith("loop_") and name.rpartition("_")[2] in _ROLES
+    return own or name == "loopCounter" or name in COUNTS
 
 
 class Unrolling:

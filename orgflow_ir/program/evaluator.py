@@ -31,9 +31,16 @@ def evaluate(tree: Tree, values: Mapping[Path, Any], *, operators: Operators | N
         True
     """
     try:
-        value = _JsonEvaluation(values, operators).value(tree)
+        return evaluate_strictly(tree, values, operators=operators)
     except (NoAnswer, OverflowError):
         return None
+
+
+def evaluate_strictly(
+    tree: Tree, values: Mapping[Path, Any], *, operators: Operators | None = None
+) -> Any:
+    """As `evaluate`. Raises `NoAnswer` or `OverflowError` for an error of the language."""
+    value = _JsonEvaluation(values, operators).value(tree)
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     return None if value is UNDEFINED else value

@@ -99,7 +99,7 @@ def replay_schema() -> dict[str, Any]:
     run = _closed(
         {
             "process": text,
-            "verdict": {"enum": ["equal", "different", "stub", "unplayable"]},
+            "verdict": {"enum": ["equal", "different", "fails", "slow", "stub", "unplayable"]},
             "choices": _list(choice),
             "outcome": text,
             "executed": _list(text),
@@ -111,6 +111,29 @@ def replay_schema() -> dict[str, Any]:
             "error": maybe,
             "stub": maybe,
             "divergence": maybe,
+            "milliseconds": number,
+            "wrong": _list(
+                _closed(
+                    {
+                        "element": text,
+                        "node": text,
+                        "variable": text,
+                        "expected": text,
+                        "actual": text,
+                    }
+                )
+            ),
+        }
+    )
+    fault = _closed({"process": text, "kind": text, "element": text, "label": text, "reason": text})
+    workflow_run = _closed(
+        {
+            "trigger": text,
+            "executed": _list(text),
+            "status": text,
+            "error": maybe,
+            "failed": maybe,
+            "is_known": {"type": "boolean"},
             "milliseconds": number,
         }
     )
@@ -125,6 +148,7 @@ def replay_schema() -> dict[str, Any]:
         "changed": _list(text),
         "unfinished": _list(text),
         "left_out": _COUNT,
+        "faults": _list(fault),
         "runs": _list(run),
         "engine": maybe,
         "failures": _list({"$ref": "#/$defs/Failure"}),
@@ -132,6 +156,9 @@ def replay_schema() -> dict[str, Any]:
     definitions = failure.pop("$defs", {})
     schema = _with_diagnostics("orgflow replay", fields, {**definitions, "Failure": failure})
     schema["properties"]["model"] = text  # its file, if there are several
+    # Runs of a workflow of the target: as it is, or of a model that was read from it.
+    schema["properties"]["workflow_runs"] = _list(workflow_run)
+    schema["properties"]["redrawn"] = {"const": True}
     return schema
 
 

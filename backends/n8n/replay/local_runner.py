@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
@@ -20,39 +21,61 @@ from orgflow.backends.n8n.plan.actions import (
     AskByMessage,
     AskByPage,
     Call,
+    ConcludeWork,
+    DescribeFailure,
 )
 from orgflow.backends.n8n.plan.failures import THROWN, caught_in
 from orgflow.backends.n8n.plan.graph import HelperKey, start_key
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.task_form import TaskForm
+from orgflow.backends.n8n.replay.data_walk import ComputedProcess, DataWalk, Predicted, rows_of
+from orgflow.backends.n8n.replay.input_search import InputSearch, PlannedRun
 from orgflow.backends.n8n.replay.scripted_data import script_nodes
 
 from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
 from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.flow.nets.failures import CaughtError, steps_called
-from orgflow_ir.flow.token_game.stimulus import Stimulus
+from orgflow_ir.flow.token_game.stimulus import Payload, Stimulus
 from orgflow_ir.flow.token_game.stub_data import Unplayable, data_stimuli
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import CallActivity, Event, Model, Node, Task
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import dataclass
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult
+from orgflow_ir.plugins.runners import (
+    NodeExecution,
+    Runner,
+    RunResult,
+    RunSelection,
+    WorkflowReport,
+    WrongValue,
+)
 from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.work.waiting import UNTIL
 
 if TYPE_CHECKING:
-    from orgflow_ir.flow.token_game.runs import Run
+    from orgflow_ir.flow.token_game.runs import Run, RunSet
+    from orgflow_ir.flow.token_game.semantics import Game
 
 
 NODES_PER_STEP = 10
 """Maximum number of node executions per step of the run, beyond which it counts as endless."""
+
+NODES_OF_ENDLESS = 400
+"""Maximum number of node executions of a run that the model does not end."""
 
 UNNAMED = "something went wrong"
 """The message of an error without a code."""
 
 MOST_MS = 30_000
 """Maximum elapsed time of one run, in milliseconds."""
+
+PATIENCE = 3
+"""The factor by which the elapsed time of a run may be longer when it is repeated: a busy machine
+is no fault of a workflow."""
+
+_TOO_LONG = "ran longer than"
+"""The start of the message of a run that the elapsed time ended."""
 
 
 def _error_message(caught: CaughtError) -> str:
@@ -73,6 +96,8 @@ class LocalRunner(Runner):
         self._own = engine is None
         self._compiled: CompiledProcess | None = None
         self._workflow: Workflow | None = None
+        self._computed = ComputedProcess(())
+        self._walks: dict[int, tuple[Run, DataWalk | None]] = {}
 
     def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
         """See `Runner`. Raises `KeyError` if the process has no output."""
@@ -81,6 +106,12 @@ class LocalRunner(Runner):
         assert isinstance(compiled, CompiledProcess)
         self._compiled = compiled
         self._workflow = compiled.root.workflow
+        self._walks = {}
+        plans = tuple(scope.plan for scope in self._all_scopes)
+        self._computed = ComputedProcess(plans)
+        self._computed.scripted |= {
+            (number, name) for number, plan in enumerate(plans) for name in scripted_nodes(plan)
+        }
 
     @property
     def workflow(self) -> Workflow:
@@ -111,7 +142,7 @@ class LocalRunner(Runner):
     @property
     def changed(self) -> tuple[str, ...]:
         names = [name for scope in self._all_scopes for name in _stubbed_nodes(scope.plan)]
-        computed = {name for scope in self._all_scopes for name in _computing_nodes(scope.plan)}
+        computed = {name for scope in self._all_scopes for name in scripted_nodes(scope.plan)}
         outside = {name for scope in self._all_scopes for name in _sending_nodes(scope.plan)}
         calling = {name for scope in self._all_scopes for name in _calling_nodes(scope.plan)}
         lines = [
@@ -133,20 +164,85 @@ class LocalRunner(Runner):
                 lines.append(f"wait `{node.name}` is {filled} immediately")
         return tuple(lines)
 
+    def select(self, game: Game, runs: RunSet, *, all_paths: bool, max_runs: int) -> RunSelection:
+        """See `Runner`: where the workflow computes, the runs that inputs lead along."""
+        if not self._computed.searches:
+            return super().select(game, runs, all_paths=all_paths, max_runs=max_runs)
+        search = InputSearch(self._computed, game, runs.process, self._is_accepted)
+        selection, planned = search.select(runs, all_paths=all_paths, most=max_runs)
+        faulty = [p for p in search.faulty if any(f.run is p.run for f in selection.faults)]
+        self._walks = {id(p.run): (p.run, p.walk) for p in (*planned, *faulty)}
+        self._walks |= {id(run): (run, None) for run in selection.excluded}
+        return selection
+
+    def _is_accepted(self, candidate: PlannedRun) -> bool:
+        """Whether the workflow does not stop a run because of the types of its inputs. Raises
+        `EngineError`."""
+        self._walks[id(candidate.run)] = (candidate.run, candidate.walk)
+        (result,) = self.play([candidate.run])
+        return result.status != "error" or candidate.run.outcome == "error"
+
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`. Raises `EngineError` if the engine is missing or cannot be started."""
-        requests: list[RunRequest | str] = []  # texts for those that no data makes it take
+        requests: list[tuple[RunRequest | str, Run]] = []  # texts: no data makes it take the run
         for run in runs:
             try:
-                requests.append(self._run_request(run))
+                requests.append((self._run_request(run), run))
             except Unplayable as error:
-                requests.append(str(error))
-        played = iter(self.play_requests([r for r in requests if isinstance(r, RunRequest)]))
-        for request in requests:
+                requests.append((str(error), run))
+        asked = [r for r, _ in requests if isinstance(r, RunRequest)]
+        played = iter(list(self.play_requests(asked)))
+        slow: list[tuple[int, RunRequest]] = []
+        results: list[RunResult] = []
+        for request, run in requests:
             if isinstance(request, str):
-                yield RunResult("unplayable", error=request)
-            else:
-                yield self._read_result(next(played))
+                results.append(RunResult("unplayable", error=request))
+                continue
+            engine_run = next(played)
+            if _is_too_long(engine_run):
+                slow.append((len(results), request))
+            results.append(self._judged_result(engine_run, run))
+        again = self.play_requests([_with_patience(r) for _, r in slow]) if slow else ()
+        for (number, _), engine_run in zip(slow, again, strict=True):
+            results[number] = self._judged_result(engine_run, requests[number][1])
+        yield from results
+
+    def _judged_result(self, engine_run: EngineRun, run: Run) -> RunResult:
+        """The result of a run, with the values that its programs should not have set."""
+        result = self._read_result(engine_run)
+        if _is_too_long(engine_run):
+            return result._replace(status="timeout")
+        walk = self._walks.get(id(run), (run, None))[1]
+        if walk is None:
+            return result
+        return result._replace(wrong=self._wrong_values(engine_run, walk.predicted))
+
+    def _wrong_values(
+        self, engine_run: EngineRun, predicted: Sequence[Predicted]
+    ) -> tuple[WrongValue, ...]:
+        """The variables that nodes set to other values than the model does."""
+        outputs: dict[tuple[str | None, str], list[Mapping[str, Any] | None]] = {}
+        for node in engine_run.order:
+            items = [item for output in node.items or () for item in output]
+            outputs.setdefault((node.workflow, node.node), []).append(items[0] if items else None)
+        ids = [
+            scope.plan.scope.workflow_id if number else None
+            for number, scope in enumerate(self._all_scopes)
+        ]
+        wrong = []
+        for expected in predicted:
+            visits = outputs.get((ids[expected.scope], expected.node), [])
+            item = visits[expected.visit] if expected.visit < len(visits) else None
+            for name, value in expected.values if item is not None else ():
+                assert item is not None
+                if not _same_values(item.get(name), value):
+                    wrong.append(
+                        WrongValue(
+                            expected.element, expected.node, name,
+                            _show_value(value), _show_value(item.get(name)),
+                        )
+                    )  # fmt: skip
+        return tuple(wrong)
 
     def play_requests(self, requests: Sequence[RunRequest]) -> Iterable[EngineRun]:
         """Execute requests, in their order. Raises `EngineError`."""
@@ -159,11 +255,18 @@ class LocalRunner(Runner):
         return self._read_result(played)
 
     def _run_request(self, run: Run) -> RunRequest:
-        return self.request(self.data_of(run), self._errors_of(run))
+        data = self.data_of(run)
+        scripted = self._scripts_values(run)
+        request = self.request(data, self._errors_of(run, scripted=scripted), scripted=scripted)
+        if run.outcome != "running":
+            return request
+        # The model does not end: it suffices that the workflow goes on for some rounds.
+        limits = {**(request.limits or {}), "nodes": NODES_OF_ENDLESS}
+        return request._replace(limits=limits, data=False)
 
-    def _errors_of(self, run: Run) -> dict[str, list[str | None]]:
+    def _errors_of(self, run: Run, *, scripted: bool = False) -> dict[str, list[str | None]]:
         """For each task that fails in a run the messages of its errors, visit by visit; what a call
-        runs fails by itself."""
+        runs, and what computes its error, fails by itself, unless its results are scripted."""
         calls = {
             node.id
             for scope in self._all_scopes
@@ -173,7 +276,7 @@ class LocalRunner(Runner):
         return {
             host: [None if error is None else _error_message(error) for error in visits]
             for host, visits in self.failures_of(run).items()
-            if host not in calls
+            if host not in calls and (scripted or not self._computed.does_itself(host))
         }
 
     def failures_of(self, run: Run) -> dict[str, list[CaughtError | None]]:
@@ -206,7 +309,11 @@ class LocalRunner(Runner):
         return {host: errors for host, errors in visits.items() if any(errors)}
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
-        """The required output of the stubs for a run. Raises `Unplayable`."""
+        """The required output of the stubs for a run; where no inputs lead along it, also of the
+        nodes that compute. Raises `Unplayable`."""
+        walk = self._walk_of(run) if self._computed.searches else None
+        if walk is not None:
+            return self._searched_data(run, walk)
         scopes = self._all_scopes
         before = {
             gateway: _setters_before(gateway, scope.plan) if decision.coded else frozenset[str]()
@@ -215,12 +322,55 @@ class LocalRunner(Runner):
         }
         return data_stimuli((d for s in scopes for d in s.plan.decisions.values()), run, before)
 
+    def _scripts_values(self, run: Run) -> bool:
+        """Whether the results of computing nodes are scripted in a run: no inputs of the workflow
+        lead along it, so that only its flow can be executed."""
+        return self._computed.searches and self._walk_of(run) is None
+
+    def _walk_of(self, run: Run) -> DataWalk | None:
+        """The walk along a run with inputs that lead along it; `None` if the search has none."""
+        planned = self._walks.get(id(run))
+        if planned is None:
+            attempt = InputSearch(self._computed, None, run.process).solve(run)
+            walk = attempt.walk if attempt.conflict is None else None
+            planned = self._walks[id(run)] = (run, walk)
+        return planned[1]
+
+    def _searched_data(self, run: Run, walk: DataWalk) -> tuple[Stimulus, ...]:
+        """The inputs that a search chose, with the decision variables of labels. Raises
+        `Unplayable`."""
+        decisions = (d for s in self._all_scopes for d in s.plan.decisions.values())
+        labels = data_stimuli(decisions, run, {}, coded=False)
+        rows = rows_of(walk.slots)
+        places: dict[tuple[str, int], int] = {}
+        visits = Counter[str]()
+        start, *others = labels
+        for stimulus in others:
+            visits[stimulus.element] += 1
+            visit = visits[stimulus.element]
+            row = rows.setdefault(stimulus.element, {})
+            row[visit] = {**row.get(visit, {}), **stimulus.payload.values}
+            places[stimulus.element, visit] = stimulus.at
+        stimuli = [start]
+        for setter, by_visit in rows.items():
+            for visit in range(1, max(by_visit) + 1):
+                values = Payload(values=by_visit.get(visit, {}))
+                at = places.get((setter, visit), min(visit, len(run.steps)))
+                stimuli.append(Stimulus(setter, "data", values, at))
+        longest = Stimulus(start.element, "data", Payload(values={}), len(run.steps))
+        return (*stimuli, longest)
+
     def request(
-        self, stimuli: Sequence[Stimulus], errors: Mapping[str, Sequence[str | None]] | None = None
+        self,
+        stimuli: Sequence[Stimulus],
+        errors: Mapping[str, Sequence[str | None]] | None = None,
+        *,
+        scripted: bool = False,
     ) -> RunRequest:
         """The run of the engine that a list of stimuli drives; stimuli without data need no stub:
         waits are answered immediately, and the engine has its own order. `errors` are messages of
-        tasks that fail, visit by visit; a failing task outputs no data."""
+        tasks that fail, visit by visit; a failing task outputs no data. With `scripted`, the
+        results of computing nodes are scripted as well."""
         root = self.compiled.root
         start, process = stimuli[0].element, root.plan.process
         trigger = root.plan.workflow_graph.nodes[
@@ -232,7 +382,8 @@ class LocalRunner(Runner):
         for scope in self._all_scopes:
             # a node of a workflow that is called is named with that workflow's id
             place = f"{scope.plan.scope.workflow_id}/" if scope is not root else ""
-            script = _Script(scope.plan, script_nodes(scope.plan, stimuli).visits, often)
+            visits = script_nodes(scope.plan, stimuli).visits
+            script = _Script(scope.plan, visits, often, scripted)
             script.answer_forms()
             script.answer_calls()
             script.set_stubs()
@@ -256,6 +407,7 @@ class LocalRunner(Runner):
             stubs=stubs,
             answers=answers or None,
             limits={"nodes": NODES_PER_STEP * (steps + 10), "ms": MOST_MS},
+            data=self._computed.computes and not scripted,
         )
 
     def _read_result(self, run: EngineRun) -> RunResult:
@@ -276,6 +428,12 @@ class LocalRunner(Runner):
             )
         return RunResult(run.status, tuple(executed), run.error, run.ms)
 
+    def run_workflow(self, text: str) -> WorkflowReport | None:
+        """See `Runner`. Raises `EngineError`."""
+        from orgflow.backends.n8n.replay.foreign_run import run_foreign_workflow  # of few files
+
+        return run_foreign_workflow(text, self._engine)
+
     def meaning(self, model: Model) -> Model:
         """See `Runner`: repeated activities are loops of flows, listeners are tasks."""
         return as_executed(model)
@@ -293,6 +451,7 @@ class _Script:
         scope: the compiled form of the workflow.
         visits: the fields that its nodes output, visit by visit.
         often: the maximum number of visits of a node.
+        scripted: whether the results of all computing nodes are scripted.
         stubs: nodes whose output is replaced or extended.
         answers: what resumes waiting nodes.
     """
@@ -300,9 +459,9 @@ class _Script:
     scope: ScopePlan
     visits: Mapping[str, list[dict[str, Any]]]
     often: int
+    scripted: bool = False
     stubs: dict[str, dict[str, Any]] = field(default_factory=dict)
     answers: dict[str, list[Any]] = field(default_factory=dict)
-    _mapped: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def answer_forms(self) -> None:
         """What people answer, on a page or to a message, and what its mappings make of that."""
@@ -315,11 +474,6 @@ class _Script:
                 )
             elif name in self.visits:
                 self.answers[name] = [_answer_form(form, row) for row in self.visits[name]]
-            outputs = nodes.get(HelperKey(task, "outputs"))
-            if outputs is not None and name in self.visits:
-                self._mapped[outputs.name] = [
-                    _mapped_fields(form, row) for row in self.visits[name]
-                ]
 
     def answer_calls(self) -> None:
         """What calls from outside resume receive tasks with."""
@@ -329,11 +483,28 @@ class _Script:
                 self.answers[name] = self.visits[name]
 
     def set_stubs(self) -> None:
-        """The output of placeholders, and times in the past for events that wait until one."""
-        for name in _stubbed_nodes(self.scope):
-            self._merge_rows(name, self._mapped.get(name, self.visits.get(name, [])))
-        for name in _timed_nodes(self.scope):
-            self._merge_rows(name, [{UNTIL: _OVER}] * self.often)
+        """The output of placeholders, and of everything else that a run does not execute."""
+        for name in _stubbed_nodes(self.scope, self.visits):
+            self._merge_rows(name, self.visits.get(name, []))
+        if self.scripted:
+            self._script_values()
+
+    def _script_values(self) -> None:
+        """The results of nodes that compute: what the mappings of forms set, times in the past for
+        events that wait until one, and what decides afterwards."""
+        nodes = self.scope.workflow_graph.nodes
+        mapped = {
+            nodes[HelperKey(task, "outputs")].name: (form, nodes[task].name)
+            for task, form in self.scope.forms.items()
+            if HelperKey(task, "outputs") in nodes
+        }
+        timed = set(_timed_nodes(self.scope))
+        for name in computing_nodes(self.scope):
+            rows = self.visits.get(name, [])
+            if name in mapped and mapped[name][1] in self.visits:
+                form, task = mapped[name]
+                rows = [_mapped_fields(form, row) for row in self.visits[task]]
+            self._merge_rows(name, [{UNTIL: _OVER}] * self.often if name in timed else rows)
 
     def fail_tasks(self, errors: Mapping[str, Sequence[str | None]]) -> None:
         """Messages of errors, visit by visit; a failing task outputs no data."""
@@ -412,8 +583,11 @@ def _mapped_fields(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in row.items() if k in form.sets}
 
 
-def _stubbed_nodes(scope: ScopePlan) -> list[str]:
-    """Names of the placeholders of a workflow whose output decides something."""
+def _stubbed_nodes(
+    scope: ScopePlan, visits: Set[str] | Mapping[str, Any] = frozenset()
+) -> list[str]:
+    """Names of the placeholders of a workflow whose output decides something, or has one of
+    `visits`."""
     setters = {d.setter for d in scope.decisions.values() if d.values}
     for gateway, decision in scope.decisions.items():
         if decision.coded:
@@ -421,15 +595,17 @@ def _stubbed_nodes(scope: ScopePlan) -> list[str]:
     placeholders = [
         n.name
         for n in scope.workflow_graph.nodes.values()
-        if n.role == "decide" or (n.role == "element" and n.element in setters)
+        if n.role == "decide"
+        or (n.role == "element" and (n.element in setters or n.name in visits))
         if isinstance(n.action, REPLACED)
     ]
     return placeholders + unexecuted_nodes(scope) + _checking_nodes(scope)
 
 
 def unexecuted_nodes(scope: ScopePlan) -> list[str]:
-    """Names of the nodes that a replay does not execute: they call, send or compute."""
-    return _calling_nodes(scope) + _sending_nodes(scope) + _computing_nodes(scope)
+    """Names of the nodes that a replay does not execute: they call or send, or compute with what
+    these return."""
+    return _calling_nodes(scope) + _sending_nodes(scope) + scripted_nodes(scope)
 
 
 def _sending_nodes(scope: ScopePlan) -> list[str]:
@@ -470,6 +646,20 @@ _OVER = "2000-01-01T00:00:00.000Z"
 """A time in the past of every run."""
 
 
+def scripted_nodes(scope: ScopePlan) -> list[str]:
+    """Names of the nodes that compute with what something outside returns, and of those that
+    describe failures: a replay has neither."""
+    outside = {element for element, work in scope.work.items() if work.act is not None}
+    outside |= set(scope.named_work)
+    return [
+        n.name
+        for n in scope.workflow_graph.nodes.values()
+        if isinstance(n.action, DescribeFailure)
+        or (isinstance(n.action, COMPUTES) and n.element in scope.stubs_called)
+        or (isinstance(n.action, ConcludeWork) and n.element in outside)
+    ]
+
+
 def _timed_nodes(scope: ScopePlan) -> list[str]:
     """Names of the nodes that compute until when an event waits."""
     return [
@@ -479,6 +669,40 @@ def _timed_nodes(scope: ScopePlan) -> list[str]:
     ]
 
 
-def _computing_nodes(scope: ScopePlan) -> list[str]:
-    """Names of the nodes that compute what the model says, of data that a replay does not have."""
+def computing_nodes(scope: ScopePlan) -> list[str]:
+    """Names of all nodes that compute."""
     return [n.name for n in scope.workflow_graph.nodes.values() if isinstance(n.action, COMPUTES)]
+
+
+def _is_too_long(run: EngineRun) -> bool:
+    """Whether the elapsed time ended a run."""
+    return run.status == "limit" and (run.error or "").startswith(_TOO_LONG)
+
+
+def _with_patience(request: RunRequest) -> RunRequest:
+    """The same run with more time."""
+    limits = dict(request.limits or {})
+    return request._replace(limits={**limits, "ms": limits.get("ms", MOST_MS) * PATIENCE})
+
+
+def _same_values(value: Any, expected: Any) -> bool:
+    """Whether values of JSON are equal; fractions may differ in their last digits."""
+    if isinstance(value, bool) or isinstance(expected, bool):
+        return value is expected
+    if isinstance(value, int | float) and isinstance(expected, int | float):
+        return value == expected or abs(value - expected) <= 1e-12 * max(abs(value), abs(expected))
+    if isinstance(value, list) and isinstance(expected, list):
+        return len(value) == len(expected) and all(map(_same_values, value, expected))
+    if isinstance(value, dict) and isinstance(expected, dict):
+        return value.keys() == expected.keys() and all(
+            _same_values(value[name], expected[name]) for name in value
+        )
+    return bool(value == expected)
+
+
+def _show_value(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]} …"
+
+
+_LONGEST_VALUE = 80

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun
 from orgflow.backends.n8n.plan.actions import KeepJoined
-from orgflow.backends.n8n.replay.local_runner import LocalRunner, unexecuted_nodes
+from orgflow.backends.n8n.replay.local_runner import (
+    LocalRunner,
+    computing_nodes,
+    unexecuted_nodes,
+)
 from orgflow.backends.n8n.replay.scripted_run import play_script
 
 from orgflow_ir.flow.token_game.stimulus import StimulusError
 from orgflow_ir.flow.token_game.stub_data import Unplayable
-from orgflow_ir.plugins.runners import RunResult
+from orgflow_ir.plugins.runners import RunResult, WorkflowReport
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.compiled import CompiledScope
@@ -31,20 +35,34 @@ class ModelRunner(LocalRunner):
     @property
     def changed(self) -> tuple[str, ...]:
         names = dict.fromkeys(
-            name for scope in self._all_scopes for name in unexecuted_nodes(scope.plan)
+            name
+            for scope in self._all_scopes
+            for name in (*unexecuted_nodes(scope.plan), *computing_nodes(scope.plan))
         )
         return tuple(
             f"`{n}` is not executed: it passes on each item that it receives" for n in names
         )
+
+    def run_workflow(self, text: str) -> WorkflowReport | None:
+        """See `Runner`: only the local engine runs a workflow as it is."""
+        del text
+        return None
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`; starts no process."""
         scripted = frozenset(
             name
             for scope in self._all_scopes
-            for name in (*unexecuted_nodes(scope.plan), *_collecting_nodes(scope))
+            for name in (
+                *unexecuted_nodes(scope.plan),
+                *computing_nodes(scope.plan),
+                *_collecting_nodes(scope),
+            )
         )
         for run in runs:
+            if not run.complete:  # what fails or never ends is evaluated, not simulated
+                yield RunResult("error", error="this is where the model fails")
+                continue
             try:
                 self.data_of(run)  # as on the engine: some data have to lead there
                 played = play_script(

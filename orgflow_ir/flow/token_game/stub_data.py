@@ -59,13 +59,15 @@ def data_stimuli(
     decisions: Iterable[Decision],
     run: Run,
     before: Mapping[str, frozenset[str]] | None = None,
+    *,
+    coded: bool = True,
 ) -> tuple[Stimulus, ...]:
     """The start of a run, and the output of every setter at each of its visits; an engine needs
     this part of the list of stimuli. Its elements are those of the decisions.
 
     `before` maps the id of a gateway to the elements from which it is reached. With it, the
     variables of conditions are set by the element that the run visited last, or at its start;
-    without it, by the setter of the decision.
+    without it, by the setter of the decision. Without `coded`, conditions are left out.
 
     Raises:
         Unplayable: no data makes the target follow the run's choices.
@@ -90,7 +92,7 @@ def data_stimuli(
                 visit = max(len(visited.get(owner, ())), 1)
                 choices = wanted.setdefault((decision.setter, owner), {})
                 choices.setdefault(visit, []).append(Choice(decision, flows, code=not apart))
-            if before is not None and apart:
+            if before is not None and apart and coded:
                 earlier = [e for e in visited if e in before[decision.gateway.id]]
                 owner = max(earlier, key=lambda e: visited[e][-1], default=run.start or run.process)
                 visit = max(len(visited.get(owner, ())), 1)
@@ -154,12 +156,12 @@ def setter_values(choices: Sequence[Choice]) -> dict[str, Any]:
             if fields.setdefault(decision.variable, value) != value:
                 raise Unplayable(f"`{decision.variable}` would need two values at once")
         if code:
-            demands += _list_demands(decision, flows)
+            demands += list_demands(decision, flows)
     fields.update(nest_values(solve_demands(demands)))
     return fields
 
 
-def _list_demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Tree, bool]]:
+def list_demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Tree, bool]]:
     """Truth of coded conditions that makes the gateway take exactly `flows`."""
     result: list[tuple[Tree, bool]] = []
     for branch in decision.branches:
@@ -180,7 +182,7 @@ def solve_demands(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
         if _as_javascript_holds(translated, {}):
             return {}
         raise Unplayable("a condition without variables never changes")
-    candidates = _list_candidates(demands)
+    candidates = list_candidates(demands)
     for everywhere in (True, False):
         combinations = itertools.product(candidates, repeat=len(names))
         for combination in itertools.islice(combinations, MAX_TRIES):
@@ -201,7 +203,7 @@ def _as_javascript_holds(demands: Sequence[tuple[Tree, bool]], values: Mapping[P
     return all(is_truthy(evaluate(tree, values)) == want for tree, want in demands)
 
 
-def _list_candidates(demands: Sequence[tuple[Tree, bool]]) -> list[Any]:
+def list_candidates(demands: Sequence[tuple[Tree, bool]]) -> list[Any]:
     candidates: dict[str, Any] = {}
     for tree, _ in demands:
         for literal in constants(tree):

@@ -138,7 +138,7 @@ def _describe_execution(
     )
     last = str(result.get("lastNodeExecuted") or (order[-1].node if order else ""))
     error = result.get("error")
-    message = str(error.get("message") or "error") if isinstance(error, Mapping) else None
+    message = _describe_error(error) if isinstance(error, Mapping) else None
     if message is None and status not in ("success", "waiting", "running"):
         message = next((run.error for run in reversed(order) if run.error), None)
     begun = data.get("startData")
@@ -161,6 +161,14 @@ def _describe_execution(
         failed=tie.element(last) if status != "success" else None,
         partial=isinstance(begun, Mapping) and bool(begun.get("destinationNode")),
     )
+
+
+def _describe_error(error: Mapping[str, Any]) -> str:
+    """The message of an error, with the status with which a service answered: nodes may replace
+    n8n's words for a status by those of the service."""
+    message = str(error.get("message") or "error")
+    status = str(error.get("httpCode") or "")
+    return f"{message} (HTTP {status})" if status.isdecimal() and status not in message else message
 
 
 def _find_start(order: Sequence[StoredRun], tie: Tie) -> str | None:

@@ -23,6 +23,7 @@ from orgflow.backends.n8n.server.stale_runs import process_identity
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable
 from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.plugins.runners import WorkflowReport
 
 if TYPE_CHECKING:
     from orgflow_ir.flow.token_game.runs import Run
@@ -75,6 +76,11 @@ class ServerRunner(LocalRunner):
                 f"it calls {names}; runs of several workflows are executed only on the local engine"
             )
         return super().data_of(run)
+
+    def run_workflow(self, text: str) -> WorkflowReport | None:
+        """See `Runner`: only the local engine runs a workflow as it is."""
+        del text
+        return None
 
     def play_requests(self, requests: Sequence[RunRequest]) -> list[EngineRun]:
         """Execute requests on copies of their workflows, one per trigger. Raises `ServerError`;
