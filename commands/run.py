@@ -66,7 +66,12 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.engines import LOCAL, MODEL, RemoteError
 from orgflow_ir.plugins.guards import emit_guarded
-from orgflow_ir.plugins.runners import Runner, RunnerError, WorkflowReport
+from orgflow_ir.plugins.runners import (
+    Runner,
+    RunnerError,
+    UnplayableProcessError,
+    WorkflowReport,
+)
 from orgflow_ir.reporting.json_reporter import diagnostics_data
 from orgflow_ir.targets.artifact import Emitted
 
@@ -310,9 +315,13 @@ class _Runs:
         files = emit_guarded(backend, legal, ctx)
         if files is None:
             return self._report_failed_output(path, engine, ctx)
-        report = replay_model(
-            model, files, engine.runner, ctx, max_runs=MAX_RUNS, all_paths=options.all_paths
-        )
+        try:
+            report = replay_model(
+                model, files, engine.runner, ctx, max_runs=MAX_RUNS, all_paths=options.all_paths
+            )
+        except UnplayableProcessError as error:
+            click.echo(f"orgflowc run: {error}", err=True)
+            return self._report_without_runs(path, engine, session.diagnostics), MISUSE
         return self._report_runs(path, model, files, report, engine, ctx)
 
     def _with_stated_options(

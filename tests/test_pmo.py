@@ -1,4 +1,4 @@
-"""The benchmark: 52 of 55 models compile at the first attempt and run right, 3 are refused."""
+"""The benchmark: 54 of 55 models compile at the first attempt and run right, one is refused."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 REFUSED = {
-    "pmo-22": "an event-based gateway",
-    "pmo-23": "several processes with message flows between them",
-    "pmo-24": "several processes, an event-based gateway, a conditional start",
+    "pmo-24": "a conditional start",
 }
 """What the n8n target cannot say yet; everything else is a bug."""
 
@@ -63,9 +61,7 @@ def rows(report: PmoReport, format_: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("format_", shared_cases(["bpmn", "pme"], "pmo"))
-def test_all_but_three_pass_and_those_are_refused_with_a_code(
-    report: PmoReport, format_: str
-) -> None:
+def test_all_but_one_pass_and_that_is_refused_with_a_code(report: PmoReport, format_: str) -> None:
     found = rows(report, format_)
     assert len(found) == 55
     refused = {m for m, r in found.items() if r["pipeline_status"] == "regen_fail"}
@@ -77,7 +73,7 @@ def test_all_but_three_pass_and_those_are_refused_with_a_code(
 
 def test_every_run_and_every_flow(report: PmoReport) -> None:
     passed = [row for row in report.rows if row["pipeline_status"] == "pass"]
-    assert len(passed) == 104
+    assert len(passed) == 108
     for row in passed:
         assert row["f1"] == 1.0, row
         assert row["runs"] == row["runs_equal"] > 0, row
@@ -89,7 +85,8 @@ def test_every_run_and_every_flow(report: PmoReport) -> None:
 
 def test_pme_gives_the_same_workflows_as_bpmn(report: PmoReport) -> None:
     same = [r["same_as_bpmn"] for r in rows(report, "pme").values() if r["runs"]]
-    assert same == [True] * 52
+    # The rows of one collaboration name its message flows, which have other ids in both formats.
+    assert (len(same), same.count(True)) == (54, 53)
 
 
 def test_the_csv_has_the_published_columns_and_ours(report: PmoReport) -> None:
@@ -100,7 +97,7 @@ def test_the_csv_has_the_published_columns_and_ours(report: PmoReport) -> None:
         "regen_attempts,regen_tokens,pipeline_status,f1,failure_stage,failure_source,missing_nodes"
     )
     assert len(lines) == 111
-    assert "52 of 55" in report.summary()
+    assert "54 of 55" in report.summary()
 
 
 def mutants(

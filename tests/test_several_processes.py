@@ -11,6 +11,9 @@ from orgflow import cli
 
 Invoke = Callable[..., Ran]
 
+OLDER = "n8n{version=1.123}"
+"""A target whose processes exchange no messages."""
+
 HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t" id="d">'
 )
@@ -76,7 +79,7 @@ def files(folder: Path) -> list[str]:
 def test_each_pool_becomes_a_file_and_messages_between_them_are_gaps(
     invoke: Invoke, trade: Path, tmp_path: Path
 ) -> None:
-    ran = invoke("compile", trade, "--target", "n8n", "-o", f"{tmp_path / 'out'}/", "-v")
+    ran = invoke("compile", trade, "--target", OLDER, "-o", f"{tmp_path / 'out'}/", "-v")
     assert ran.code == 0
     assert files(tmp_path / "out") == ["buyer.json", "seller.json"]
     assert "error" not in ran.err
@@ -84,7 +87,7 @@ def test_each_pool_becomes_a_file_and_messages_between_them_are_gaps(
     assert "nothing delivers the message flow `order` from `Send order` to `Order came`" in gap
     assert ran.err.count("nothing delivers") == 1
     trade.write_text(trade.read_text().replace(' name="order"', ' name=""'))
-    ran = invoke("compile", trade, "--target", "n8n", "-o", f"{tmp_path / 'out'}/", "-v")
+    ran = invoke("compile", trade, "--target", OLDER, "-o", f"{tmp_path / 'out'}/", "-v")
     gap = " ".join(ran.err.split())
     assert "nothing delivers the message flow from `Send order` to `Order came`: the proc" in gap
 
@@ -97,7 +100,7 @@ def test_a_bad_pool_does_not_stop_the_others(invoke: Invoke, half: Path, tmp_pat
 
 
 def test_each_is_verified_by_itself(invoke: Invoke, trade: Path, tmp_path: Path) -> None:
-    ran = invoke("compile", trade, "--target", "n8n", "--verify", "-o", f"{tmp_path / 'out'}/")
+    ran = invoke("compile", trade, "--target", OLDER, "--verify", "-o", f"{tmp_path / 'out'}/")
     assert ran.code == 0
     assert ran.err.count(": proved") == 2
 
@@ -112,7 +115,7 @@ def test_a_golden_folder_holds_each(invoke: Invoke, trade: Path, tmp_path: Path)
 def test_without_a_folder_the_refusal_names_ways_and_processes(
     invoke: Invoke, trade: Path, output: tuple[str, ...]
 ) -> None:
-    ran = invoke("compile", trade, "--target", "n8n", *output)
+    ran = invoke("compile", trade, "--target", OLDER, *output)
     assert ran.code == 1
     said = " ".join(ran.err.split())
     assert "-o DIR/ to compile each process separately" in said
@@ -157,7 +160,7 @@ def test_nothing_is_said_of_options_where_nothing_is_left(invoke: Invoke, trade:
 
 def test_pools_of_one_name_are_told_apart_by_ids(invoke: Invoke, trade: Path) -> None:
     trade.write_text(trade.read_text().replace('name="Seller"', 'name="Buyer"'))
-    ran = invoke("compile", trade, "--target", "n8n")
+    ran = invoke("compile", trade, "--target", OLDER)
     assert "--process NAME for one of them: `a` and `b`" in " ".join(ran.err.split())
     assert invoke("compile", trade, "--target", "n8n", "--process", "b").code == 0
 

@@ -182,6 +182,8 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
         ranks = rank_patterns(spec)
         for patterns in _list_stages(spec, allow_lossy):
             model, illegal = _rewrite_stage(model, illegal, patterns, _Plan(spec, ranks, ctx), done)
+            if illegal and spec.resort is not None and spec.resort(model, ctx):
+                illegal = _find_illegal(model, spec, ctx)
         if illegal and spec.stubs and ctx.options.get(UNSUPPORTED) == STUB:
             model, illegal = _stub_remaining(
                 model, illegal, patterns, _Plan(spec, ranks, ctx), done, stubs

@@ -129,6 +129,10 @@ class RunnerError(RuntimeError):
     """The engine of a runner is missing, does not start, or refuses its input."""
 
 
+class UnplayableProcessError(RunnerError):
+    """A runner cannot play the output for a process, whatever the run; the text is the reason."""
+
+
 class Runner(ABC):
     """Executes the output of a backend with the decisions of given runs of the model.
 
@@ -139,7 +143,8 @@ class Runner(ABC):
     @abstractmethod
     def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
         """Prepare for runs of a process in the output of the backend; nothing is compiled again.
-        Raises `RunnerError` if the engine is missing or refuses the artifact."""
+        Raises `RunnerError` if the engine is missing or refuses the artifact, and
+        `UnplayableProcessError` if the runner cannot play it."""
 
     @property
     @abstractmethod

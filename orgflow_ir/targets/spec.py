@@ -84,6 +84,9 @@ class TargetSpec:
     is not executed (`executes`), such as a diagram or a document, also accepts models with flow
     errors. `consequences` maps codes of findings to their effect on this target; `values` maps
     names of options that take any text to functions that return why a text is not a valid value.
+    `resort` is called with a model of which lossless lowerings left something that is not legal: it
+    may turn to another encoding, with which predicates of the table accept more, and returns
+    whether it did.
 
     A target whose table supports `stub` also has the option `unsupported`; with the value `stub`,
     every unsupported construct becomes a stub. A run that reaches a stub has to fail there with the
@@ -98,6 +101,7 @@ class TargetSpec:
     executes: bool = True
     consequences: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Callable[[str], str | None]] = field(default_factory=dict)
+    resort: Callable[[Model, PassContext], bool] | None = None
 
     def __post_init__(self) -> None:
         if self.stubs and UNSUPPORTED not in self.options:

@@ -8,6 +8,7 @@ from orgflow.commands.list import support_matrix
 from orgflow_ir.model import (
     Event,
     EventDefinition,
+    EventKind,
     Expression,
     Flow,
     Gateway,
@@ -152,6 +153,26 @@ def _parallel_waits() -> Model:
     return Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),))
 
 
+def _raced(kind: EventKind, *, interrupting: bool = True) -> Model:
+    """An event on the boundary of a step that waits."""
+    nodes = (
+        Event(id="s", position="start"),
+        Task(id="a", name="Ask", task_type="user"),
+        Event(
+            id="b",
+            position="boundary",
+            attached_to="a",
+            interrupting=interrupting,
+            definitions=(EventDefinition(kind=kind),),
+        ),
+        Event(id="e", position="end"),
+        Event(id="f", position="end"),
+    )
+    pairs = ("s a", "a e", "b f")
+    flows = tuple(Flow(id=f"f{n}", source=pair[0], target=pair[2]) for n, pair in enumerate(pairs))
+    return Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),))
+
+
 CAMUNDA = "http://camunda.org/schema/1.0/bpmn"
 DERIVED = {
     "gateway.mixed": _mixed(),
@@ -161,6 +182,8 @@ DERIVED = {
     "signal.around": _signalled(done_at_once=True),
     "signal.lasting": _signalled(done_at_once=False),
     "wait.parallel": _parallel_waits(),
+    "wait.race": _raced("message", interrupting=False),
+    "wait.interrupted": _raced("message"),
     "timer.unsupported": Model(
         id="m",
         processes=(
@@ -186,6 +209,18 @@ DERIVED = {
 """Models of constructs that analyses derive, which have no minimal one."""
 
 
+ROWS = {
+    "event.boundary.message": _raced("message"),
+    "event.boundary.timer": _raced("timer"),
+    "event.boundary.message.non-interrupting": _raced("message", interrupting=False),
+    "event.boundary.timer.non-interrupting": _raced("timer", interrupting=False),
+}
+"""Models of events that n8n supports on steps that wait, as rows of a Data Table."""
+
+ONLY_ROWS = frozenset({*ROWS, "gateway.event", "wait.race", "wait.interrupted"})
+"""Constructs that need a Data Table, which n8n 1 does not have in its API."""
+
+
 def cells(registry: Registry, target: str) -> dict[str, str]:
     head, *rows = support_matrix(registry)
     column = head.index(target)
@@ -193,4 +228,4 @@ def cells(registry: Registry, target: str) -> dict[str, str]:
 
 
 def cases() -> dict[str, Model]:
-    return {**dict(minimal_models()), **DERIVED}
+    return {**dict(minimal_models()), **DERIVED, **ROWS}

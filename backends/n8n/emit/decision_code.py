@@ -60,7 +60,7 @@ def print_decide_any(action: DecideAny, key: NodeKey, plan: ScopePlan) -> Printe
     """The node of an inclusive gateway whose branches have nodes of their own."""
     decision = action.decision
     chosen = (b for b in decision.branches if b.kind != "default")
-    tests = [_write_test(decision, branch, plan) for branch in chosen]
+    tests = [write_test(decision, branch, plan) for branch in chosen]
     some = is_true(" || ".join(tests), f"{key}/any")
     if not action.unset:
         return Printed("if", if_.test_parameters(some))
@@ -81,7 +81,7 @@ def build_condition(
     """The n8n condition of a branch."""
     if branch.kind == "value" and not decision.several:
         return equals_condition(_read_variable(decision, plan), branch.value, seed)
-    test = _write_test(decision, branch, plan)
+    test = write_test(decision, branch, plan)
     if (
         decision.several
         and (unset := never_set(decision, plan))
@@ -191,7 +191,8 @@ def on_item(path: Path) -> str:
     return code
 
 
-def _write_test(decision: Decision, branch: Branch, plan: ScopePlan) -> str:
+def write_test(decision: Decision, branch: Branch, plan: ScopePlan) -> str:
+    """JavaScript for whether a branch is taken."""
     if branch.tree is not None:
         types = known_types(decision.gateway.id, plan)
         return expression_code.condition_js(substitution.with_types(branch.tree, types), on_item)
@@ -202,6 +203,8 @@ def _write_test(decision: Decision, branch: Branch, plan: ScopePlan) -> str:
 
 
 def _read_variable(decision: Decision, plan: ScopePlan) -> str:
+    if plan.segments is not None:  # its setter may have run in another execution
+        return on_item((decision.variable,))
     return _read_path(decision.setter, (decision.variable,), plan)
 
 

@@ -16,6 +16,7 @@ from orgflow.backends.n8n.plan.graph import PlanNode
 from orgflow.backends.n8n.plan.lazy_modules import load_function
 from orgflow.backends.n8n.plan.parallel import report_parallel
 from orgflow.backends.n8n.plan.passes import PlannedProcess, plan_added_process, plan_process
+from orgflow.backends.n8n.plan.row_waits import RowVerdicts, flatten_scopes
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.scopes import scopes_of
 from orgflow.backends.n8n.plan.target_options import version_of
@@ -36,11 +37,15 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     where = "the notes of the workflow"
     legal, model = model, keep(model, where, ctx, listeners=True, messages=True)
     share_concurrency(model, legal, ctx)
+    if ctx.shared(RowVerdicts).used and any(p.has_kind("sub-process") for p in model.processes):
+        model = flatten_scopes(model, ctx)
     planned = []
     for process in executable_processes(model):
-        for scope in scopes_of(model, process):
-            report_parallel(scope.body, model, ctx)
-        planned.append(plan_process(model, process, ctx)._replace(digest=digest))
+        plans = plan_process(model, process, ctx)._replace(digest=digest)
+        if plans.root.segments is None:
+            for scope in scopes_of(model, process):
+                report_parallel(scope.body, model, ctx)
+        planned.append(plans)
     reports = ctx.options.get("errors") == "workflow"
     more = [_plan_failure_report(planned, ctx)] if reports else []
     return build_processes(planned, ctx, more)

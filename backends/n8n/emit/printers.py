@@ -131,6 +131,11 @@ def _print_return_thrown(
 
 def _print_call(action: actions.Call, node: PlanNode, printer: PlanPrinter) -> Printed:
     execute_workflow = _node_type("execute_workflow")
+    if action.begins:
+        printed: Printed = _load_printer("segment_printer.print_begin_call")(
+            action, node.key, printer.plan
+        )
+        return printed
     instance = ""
     if action.keyed:
         instance = _load_printer("effect_keys.call_instance")(node.element, printer.plan)
@@ -302,6 +307,28 @@ PRINTERS: Final[dict[type, Printer]] = {
     ),
     actions.AcceptCall: _print_elsewhere("payload_printer.print_accept_call", _pick_nothing),
     actions.RefuseCall: _print_elsewhere("payload_printer.print_refuse_call", _pick_alone),
+    actions.CompleteSegment: _print_elsewhere(
+        "segment_printer.print_complete", lambda a, n, p: (a, p.plan)
+    ),
+    actions.BeginInstance: _print_elsewhere("segment_printer.print_begin", _pick_keyed),
+    actions.OpenPage: _print_elsewhere("segment_printer.print_page", _pick_alone),
+    actions.ClaimTask: _print_elsewhere("segment_printer.print_claim", _pick_alone),
+    actions.AnswerPage: _print_elsewhere("segment_printer.print_answer_page", _pick_nothing),
+    actions.ContinueProcess: _print_elsewhere("segment_printer.print_continue", _pick_nothing),
+    actions.TakeRow: _print_elsewhere("segment_printer.print_take", _pick_nothing),
+    actions.PassTaken: _print_elsewhere("segment_printer.print_taken", lambda a, n, p: (n.key,)),
+    actions.ReadVariables: _print_elsewhere(
+        "segment_printer.print_variables", lambda a, n, p: (p.plan,)
+    ),
+    actions.CheckAnswers: _print_elsewhere(
+        "segment_printer.print_check", lambda a, n, p: (a, n.key)
+    ),
+    actions.RefuseAnswers: _print_elsewhere("segment_printer.print_refusal", _pick_alone),
+    actions.BeginsHere: _print_elsewhere(
+        "segment_printer.print_begins_here", lambda a, n, p: (n.key,)
+    ),
+    actions.SendToProcess: _print_elsewhere("segment_printer.print_message", _pick_keyed),
+    actions.ChooseSegment: _print_elsewhere("segment_printer.print_choice", _pick_keyed),
     actions.DescribeFailure: _print_elsewhere("failure_report_printer.print_failure", _pick_alone),
 }
 """How each action is printed."""

@@ -315,9 +315,11 @@ def _check_addresses(graph: _Graph) -> Iterator[Problem]:
             method = node.parameters.get("httpMethod", "GET")
             address, keys = ("webhook", str(method), str(node.parameters.get("path"))), ("path",)
         elif node.short == "formTrigger":
-            path = _find_inside(node.parameters, "options", "path")
+            path, keys = node.parameters.get("path"), ("path",)
+            if path is None:
+                path, keys = _find_inside(node.parameters, "options", "path"), ("options", "path")
             if path is not None:
-                address, keys = ("form", str(path)), ("options", "path")
+                address = ("form", str(path))
         elif node.short == "wait" and node.parameters.get("resume") in ("webhook", "form"):
             suffix = _find_inside(node.parameters, "options", "webhookSuffix")
             # Pages of forms may have one address where each says of which it is.

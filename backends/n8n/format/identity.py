@@ -34,7 +34,8 @@ _MAP_LINE: Final = lazy_pattern(rf"^(?:`|{re.escape(HIDDEN)})?{MAP_PREFIX}", re.
 
 _TAG: Final = (
     r"^orgflow: (?P<element>.+?)"
-    r"(?: \((?P<role>stop|decide|branch|join|pass|data|before|latest|guard|caught|check|round)\))?$"
+    r"(?: \((?P<role>stop|decide|branch|join|pass|data|before|latest|guard|caught|check|round"
+    r"|begin|begins|open|await|message|claim|page|refuse|arrive|split|end|continue|take|taken|variables|segment)\))?$"
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.format.form_fields import hidden_fields
 from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
@@ -231,6 +232,8 @@ def _open_addresses(report: Report) -> None:
         fixed = isinstance(path, str) and path and not path.startswith("=")
         if node.parameters.get("authentication", "none") != "none":
             continue
+        if node.short == "formTrigger" and "key" in hidden_fields(node.parameters):
+            continue  # the page of a task, which needs the key of its row
         if fixed and _RANDOM.search(str(path)) is None:
             triggers.append(node)
     if triggers:

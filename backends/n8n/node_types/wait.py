@@ -90,6 +90,23 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     return for_interval(seconds, "seconds")
 
 
+def due_code(definition: EventDefinition | None, field: str = "") -> str:
+    """JavaScript for the moment at which a timer fires, in ISO 8601 and UTC: that in a `field` of
+    the item, that of a definition (`for_timer`), and where neither states one, now."""
+    if field:
+        return f"DateTime.fromISO(String($json.{field})).toUTC().toISO()"
+    parameters = for_timer(definition)
+    if parameters is None:
+        return "new Date().toISOString()"
+    moment = parameters.get("dateTime")
+    if moment is None:
+        length = f"{parameters['unit']}: {parameters['amount']}"
+        return f"$now.plus({{ {length} }}).toUTC().toISO()"
+    if moment.startswith("="):
+        return f"{moment[3:-2].strip()}.toUTC().toISO()"
+    return f"DateTime.fromISO('{moment}').toUTC().toISO()"
+
+
 def until_field(name: str) -> dict[str, Any]:
     """Wait until the moment in a field of the item."""
     return wait_until(make_expression(f"$json.{name}"))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from orgflow_ir.model import Event, EventDefinition, Task
     from orgflow_ir.model.bindings import AnyBinding
     from orgflow_ir.work.gateway_decisions import Branch, Decision
+    from orgflow_ir.work.people import About
     from orgflow_ir.work.tasks import Act, CallMappings, Work
 
 
@@ -177,12 +178,14 @@ class SendMessage(NamedTuple):
 class Call(NamedTuple):
     """Calls a workflow, and waits for its end unless the call is a message; `named` is the work
     that its name stands for, if the model only names it; `keyed` is whether it hands over its
-    instance, for the keys of effects."""
+    instance, for the keys of effects; `begins` is the start event of a process of segments that it
+    begins."""
 
     workflow: str
     named: NamedWork | None = None
     waits: bool = True
     keyed: bool = False
+    begins: str = ""
 
 
 # -- waits -----------------------------------------------------------------------------------------
@@ -230,6 +233,159 @@ class AskAgain(NamedTuple):
     form: TaskForm
     node: str
     counter: str
+
+
+# -- segments and rows of open work ----------------------------------------------------------------
+
+
+class OpenedRow(NamedTuple):
+    """A row that the end of a segment writes: open work, or a branch that has arrived at a join.
+
+    Attributes:
+        kind: of `waiting.rows.Kind`.
+        element: the element by which the process continues from it.
+        ref: the name of the row among those that are written together, if others refer to it.
+        host: the `ref` of the row that this event interrupts.
+        attached_to: the `ref` of the row that this event does not interrupt.
+        inside: the `ref` of the scope that it is in, of those that are written together.
+        hosts_events: whether events are attached to it.
+        task: the task of the model that a person does.
+        address: the path of the page of the task.
+        due: when a timer fires; `None` for at once.
+        computed: whether the moment is in a field of the item.
+        again: how often a timer that does not interrupt fires; `None` for endlessly.
+        repeats: whether the row follows an earlier one of the same timer.
+        message: the name of the expected message.
+        branch: the branch that arrived.
+        needed: the number of branches that the join waits for.
+    """
+
+    kind: Literal["task", "timer", "receiver", "gateway", "branch", "scope"]
+    element: str
+    ref: str = ""
+    host: str = ""
+    attached_to: str = ""
+    inside: str = ""
+    hosts_events: bool = False
+    task: Task | None = None
+    address: str = ""
+    due: EventDefinition | None = None
+    computed: bool = False
+    again: int | None = 1
+    repeats: bool = False
+    message: str = ""
+    branch: str = ""
+    needed: int = 0
+
+
+class ChosenRows(NamedTuple):
+    """Rows that are written if a branch of an inclusive gateway is taken, and others if not; the
+    branch is taken if no other one is where `branch` is the default."""
+
+    decision: Decision
+    branch: Branch
+    rows: tuple[AnyRow, ...]
+    otherwise: tuple[AnyRow, ...]
+
+
+AnyRow = OpenedRow | ChosenRows
+
+
+class CompleteSegment(NamedTuple):
+    """Ends a segment: its changes take effect, and the work that is open next is written.
+
+    Attributes:
+        rows: what is open next.
+        ends: whether the path ends here.
+        leaves: the event that ends a scope at once, if any.
+        levels: the number of scopes that this event leaves.
+        stops: whether a node behind it stops the run with an error.
+    """
+
+    rows: tuple[AnyRow, ...] = ()
+    ends: bool = False
+    leaves: str = ""
+    levels: int = 1
+    stops: bool = False
+
+
+class BeginInstance(NamedTuple):
+    """Writes the row of a new instance; `start` is the node that starts it."""
+
+    start: NodeKey
+
+
+class OpenPage(NamedTuple):
+    """Starts the segment after a task when its page is sent; `about` is what its row states."""
+
+    task: Task
+    form: TaskForm
+    page: Page
+    address: str
+    about: About | None = None
+    protected: bool = False
+
+
+class ClaimTask(NamedTuple):
+    """Claims the task whose page was sent, with the answers."""
+
+    form: TaskForm
+
+
+class CheckAnswers(NamedTuple):
+    """Checks whether the answers of a page are valid."""
+
+    form: TaskForm
+
+
+class RefuseAnswers(NamedTuple):
+    """Shows that an answer is not valid; the task stays open."""
+
+    form: TaskForm
+
+
+class AnswerPage(NamedTuple):
+    """Shows whether an answer was accepted."""
+
+
+class ContinueProcess(NamedTuple):
+    """Starts the segment after an event when the support set calls the workflow."""
+
+
+class BeginsHere(NamedTuple):
+    """Leads calls that begin an instance to its start, and others to the claim of a row."""
+
+
+class SendToProcess(NamedTuple):
+    """Sends a message to another process of the model, which is matched by its name and the
+    business key; `flow` is the message flow."""
+
+    name: str
+    flow: str
+
+
+class TakeRow(NamedTuple):
+    """Claims the row with which the support set calls the workflow."""
+
+
+class PassTaken(NamedTuple):
+    """Passes on claims that succeeded: the one beginning of all segments."""
+
+
+class ReadVariables(NamedTuple):
+    """Makes the variables of the instance the item."""
+
+
+class ChooseSegment(NamedTuple):
+    """Leads to the segment of the event by which a row was claimed: `events` are the events with
+    their labels, in the order of outputs."""
+
+    events: tuple[tuple[str, str], ...]
+
+    @property
+    def rules(self) -> int:
+        """The number of outputs with a condition; one output more has none."""
+        return len(self.events)
 
 
 # -- joins and decisions ---------------------------------------------------------------------------
@@ -511,11 +667,13 @@ Action = (
     | CountRounds | AskAgain | Join | SetDecision | Decide | DecideAny | DecideBranch | KeepError
     | CatchError | ReadEscalations | ReturnThrown | Stop | StopBefore | StopUnmatched | StopUncaught
     | KeepInput | KeepVariables | KeepAnswers | KeepJoined | KeepLatest | CheckCall | AcceptCall
-    | RefuseCall | DescribeFailure
+    | RefuseCall | DescribeFailure | CompleteSegment | BeginInstance | OpenPage | ClaimTask
+    | AnswerPage | ContinueProcess | TakeRow | PassTaken | ReadVariables | ChooseSegment
+    | BeginsHere | SendToProcess | CheckAnswers | RefuseAnswers
 )  # fmt: skip
 """The action of a node."""
 
-CALLED_FROM_OUTSIDE = (WebhookStart, PageStart, WaitForTime, WaitForCall, AskByPage)
+CALLED_FROM_OUTSIDE = (WebhookStart, PageStart, WaitForTime, WaitForCall, AskByPage, OpenPage)
 """Actions of nodes with an address: n8n gives each its own id."""
 
 WAITS = (WaitForTime, WaitForCall, AskByPage)
@@ -523,6 +681,13 @@ WAITS = (WaitForTime, WaitForCall, AskByPage)
 
 KEEPS = (KeepInput, KeepVariables, KeepAnswers, KeepLatest)
 """Actions that keep variables by setting fields of the item."""
+
+OF_SEGMENTS = (
+    CompleteSegment, BeginInstance, OpenPage, ClaimTask, AnswerPage, ContinueProcess, TakeRow,
+    PassTaken, ReadVariables, ChooseSegment, BeginsHere,
+    CheckAnswers, RefuseAnswers,
+)  # fmt: skip
+"""Actions of the nodes between the segments of a process that waits in several places."""
 
 COMPUTES = (Program, PrepareWork, ConcludeWork, HandOver, TakeBack, DescribeFailure)
 """Actions that compute what the model defines."""
@@ -541,9 +706,9 @@ def count_output_ports(action: Action, *, fails_over: bool) -> int:
     """The number of output ports of a node; `fails_over`: it has one for errors. A node that
     decides has one more than it has conditions, also if nothing can leave there."""
     match action:
-        case Decide() | DecideAny() | CatchError() | ReadEscalations():
+        case Decide() | DecideAny() | CatchError() | ReadEscalations() | ChooseSegment():
             return action.rules + 1
-        case DecideBranch() | AskAgain() | CheckCall():
+        case DecideBranch() | AskAgain() | CheckCall() | BeginsHere() | CheckAnswers():
             return 2
         case _:
             return 2 if fails_over else 1

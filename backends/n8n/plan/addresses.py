@@ -10,6 +10,7 @@ from orgflow.backends.n8n.plan.actions import (
     CALLED_FROM_OUTSIDE,
     WAITS,
     AskByPage,
+    OpenPage,
     PageStart,
     WaitForCall,
     WaitForTime,
@@ -24,7 +25,7 @@ from orgflow_ir.model.element_names import join_listed
 AUTH = "auth"
 """The option that defines how callers authenticate."""
 
-Addressed = WebhookStart | PageStart | WaitForCall | AskByPage
+Addressed = WebhookStart | PageStart | WaitForCall | AskByPage | OpenPage
 """Actions of nodes that somebody outside calls or answers."""
 
 
@@ -44,7 +45,9 @@ def protect_addresses(plan: ScopePlan) -> None:
 
 def _report_open(called: list[PlanNode], plan: ScopePlan) -> None:
     ctx, body = plan.ctx, plan.scope.body
-    starting = [f"`{node.name}`" for node in called if not isinstance(node.action, WAITS)]
+    # The page of a task needs the key of its row.
+    begun = [node for node in called if not isinstance(node.action, (*WAITS, OpenPage))]
+    starting = [f"`{node.name}`" for node in begun]
     if starting:
         ctx.emit(
             emission_rules.OpenAddress,
@@ -92,4 +95,4 @@ def _protect_requests(called: list[PlanNode], plan: ScopePlan) -> None:
 
 def asks_on_page(node: PlanNode) -> bool:
     """Whether a node shows a page in a browser."""
-    return isinstance(node.action, PageStart | AskByPage)
+    return isinstance(node.action, PageStart | AskByPage | OpenPage)

@@ -10,6 +10,7 @@ from orgflow.backends.n8n.plan.events import event_label
 from orgflow.backends.n8n.plan.graph import HelperKey, Port
 from orgflow.backends.n8n.plan.named_calls import call_named_work
 from orgflow.backends.n8n.plan.prepared_work import add_conclusion, add_preparation
+from orgflow.backends.n8n.plan.row_waits import waits_in_rows
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.scopes import WorkflowScope
 
@@ -38,7 +39,9 @@ def plan_delivery(sender: Task | Event, plan: ScopePlan) -> bool:
     lines = notes.note_delivery(sender, called.title)
     keyed = may_have_effect(called.body, plan.scope.model, plan.ctx)
     plan.has_effects |= keyed
-    call = Call(called.workflow_id, waits=False, keyed=keyed)
+    model = plan.scope.model
+    begins = delivery.start.id if waits_in_rows(delivery.receiver, model, plan.ctx) else ""
+    call = Call(called.workflow_id, waits=False, keyed=keyed, begins=begins)
     graph = plan.workflow_graph
     if not plan.decided_by.get(sender.id):
         graph.add(sender.id, label, call, element=sender.id, notes=lines)

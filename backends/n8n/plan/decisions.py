@@ -56,6 +56,8 @@ def plan_decisions(plan: ScopePlan) -> None:
     """Give the branches of every deciding gateway their outputs."""
     bypasses = {join.split: join for join in plan.joins.values() if join.kind == "bypass"}
     for decision in plan.decisions.values():
+        if plan.segments is not None and decision.several:
+            continue  # its branches are rows
         join = bypasses.get(decision.gateway.id)
         if decision.several and join is not None:
             _Bypass(decision, plan, join).plan()
@@ -75,7 +77,7 @@ def _plan_branches(decision: Decision, plan: ScopePlan) -> None:
     if default is not None:
         plan.exits[default.flow.id] = rest
     stops = [Port(node.key, 0)] if unset else []
-    _plan_stop(decision, plan, stops if default is not None else [*stops, rest])
+    add_stop(decision, plan, stops if default is not None else [*stops, rest])
 
 
 def may_be_unset(decision: Decision, plan: ScopePlan) -> bool:
@@ -133,7 +135,8 @@ def reads_body(source: str, plan: ScopePlan) -> bool:
     return isinstance(started, WebhookStart)
 
 
-def _plan_stop(decision: Decision, plan: ScopePlan, ports: list[Port]) -> None:
+def add_stop(decision: Decision, plan: ScopePlan, ports: list[Port]) -> None:
+    """Connect ports with a node that stops the run where no branch matches, if there are any."""
     if not ports:
         return
     graph = plan.workflow_graph
@@ -183,9 +186,9 @@ class _Bypass:
         default = decision.default
         stops = [Port(node.key, 0)] if unset else []
         if default is None:
-            _plan_stop(decision, plan, [*stops, no])
+            add_stop(decision, plan, [*stops, no])
             return
-        _plan_stop(decision, plan, stops)
+        add_stop(decision, plan, stops)
         plan.exits[default.flow.id] = no
         self._go_around(yes, default)
         for branch in chosen:

@@ -49,6 +49,8 @@ def _plan_element(node: Node, plan: ScopePlan) -> None:
             plan_event(node, plan)
         case Gateway() if node.id in plan.decisions:
             plan_decision_node(plan.decisions[node.id], plan)
+        case Gateway() if plan.segments is not None:
+            load_function("segment_elements.plan_cut_gateway")(node, plan)
         case Gateway():
             plan_join(node, plan)
         case Opaque() if node.stops is not None:
@@ -63,6 +65,8 @@ def _is_silent(node: Node, plan: ScopePlan) -> bool:
     if not isinstance(node, Gateway) or node.id in plan.decisions:
         return False
     graph = plan.graph
+    if plan.segments is not None and load_function("segment_elements.is_cut")(node, plan):
+        return False
     if node.id not in graph.reachable:  # a join behind it still has an input to wait at
         return False
     into, out = graph.flows_in(node.id), graph.flows_out(node.id)

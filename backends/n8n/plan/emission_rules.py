@@ -48,13 +48,16 @@ class SequentialWait(Rule):
 class WaitsBeside(Rule):
     """
     What it finds
-        User tasks and receive tasks that may be open while other work waits.
+        User tasks and receive tasks that may be open while other work waits, in a process that has
+        no encoding in rows of a Data Table: on n8n 1, or beside an element without such an
+        encoding.
     Why it is wrong
         An n8n execution waits at only one place at a time: of two forms, only one could be
         answered. Such tasks remain placeholders, which continue immediately; all others become
         forms or wait for a call.
     Example
-        `Check credit` and `Check stock`, both user tasks, in two branches of a parallel gateway.
+        `Check credit` and `Check stock`, both user tasks, in two branches of a parallel gateway,
+        compiled for n8n 1.
     Instead
         Put the tasks in sequence if possible. Otherwise, replace the placeholders with a node that
         distributes the work and continues when all of it is done.

@@ -21,6 +21,14 @@ def plan_event(event: Event, plan: ScopePlan) -> None:
     if event.position == "start":
         plan_start(event, plan)
         return
+    if plan.segments is not None and load_function("segment_elements.plan_waiting_event")(
+        event, plan
+    ):
+        return
+    if plan.segments is not None and load_function("segment_elements.plan_sent_message")(
+        event, plan
+    ):
+        return
     if event.trigger == "message" and event.id in plan.deliveries:
         load_function("calls.plan_delivery")(event, plan)
         return

@@ -14,14 +14,19 @@ def connect_flows(plan: ScopePlan) -> None:
     """Connect the output port of the source of each flow with every input port of its target."""
     graph = plan.workflow_graph
     targets = _Targets(plan)
+    absorbed = plan.segments.absorbed if plan.segments is not None else ()
     for flow in plan.implicit_flows:
+        if flow.id in absorbed:
+            continue
         for port in targets.of(flow):
-            graph.connect(Port(flow.source), port)
+            graph.connect(plan.exits.get(flow.id) or Port(flow.source), port)
     for node in plan.scope.body.nodes:
         if node.id in plan.silent:
             continue
         outlet: Port | None = None  # of all flows that have no output of their own
         for flow in plan.graph.flows_out(node.id):
+            if flow.id in absorbed:
+                continue  # it is a row
             out = plan.exits.get(flow.id)
             if out is None:
                 out = outlet = outlet or Port(plan.outlet(node.id))

@@ -15,15 +15,22 @@ from orgflow_ir.model.records import NamedTuple, dataclass
 Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",
     "latest", "inputs", "outputs", "guard", "caught", "check", "round", "escalated", "thrown",
-    "message",
+    "message", "begin", "begins", "open", "await", "claim", "page", "refuse", "arrive", "split",
+    "end", "continue", "take", "taken", "variables", "segment",
 ]  # fmt: skip
 """The purpose of a node: to represent an element, to start, to stop with an error if no branch
 matches, to stop with an error before an unsupported element, to decide, to test one inclusive
 branch, to join some of many branches, to pass on, to keep variables after a node, to be one node
 before another, to take variables from parallel branches, to compute the input of a task and process
 its output, to ask again if a form was not answered, to distinguish errors of a task, to check the
-input of a run, to count the visits of a form, to determine the escalations that a called process
-threw, to return them, and to send a message before a placeholder."""
+input of a run or of a page, to count the visits of a form, to determine the escalations that a
+called process threw, to return them, and to send a message before a placeholder.
+
+In a process of segments: to begin an instance, to tell calls that do so, to open what an element
+waits for, to await a message before it, to claim a task, to answer its page, to refuse an answer,
+to arrive at a join, to split into branches, to end a path, to continue the process when the support
+set calls it, to claim the row that it calls with, to pass on claims that succeeded, to read the
+variables, and to choose the segment."""
 
 
 class HelperKey(NamedTuple):

@@ -19,7 +19,7 @@ def plan_join(gateway: Gateway, plan: ScopePlan) -> None:
     """A parallel or inclusive join, or a node that passes on for a split in a knot."""
     into = plan.graph.flows_in(gateway.id)
     graph = plan.workflow_graph
-    words = _next_words(gateway, plan.graph)
+    words = next_words(gateway, plan.graph)
     if len(into) < 2 or gateway.gateway_kind == "exclusive":
         split = graph.add(
             gateway.id, gateway.name or f"Split before {words}", PassOn(), element=gateway.id
@@ -62,7 +62,8 @@ def _plan_inputs(node: PlanNode, wanted: int, partial: bool, plan: ScopePlan) ->
     return result
 
 
-def _next_words(gateway: Gateway, graph: ControlFlow) -> str:
+def next_words(gateway: Gateway, graph: ControlFlow) -> str:
+    """Words for what a gateway leads to."""
     out = graph.flows_out(gateway.id)
     if not out:
         return "the end"

@@ -181,6 +181,60 @@ def note_receive_task(
     return [_address_of(suffix), *_describe_set_values(decisions), *_list_documentation(node.doc)]
 
 
+def note_awaited_message(
+    node: Task | Event, name: str, decisions: list[Decision], defaults: Defaults
+) -> list[str]:
+    """Note of an element that awaits a message which is matched by its name and a correlation
+    key."""
+    defaults.add(
+        (OpenMessage,),
+        node.id,
+        f"it waits for the message `{name}`, sent to the address of messages",
+        "send it with the business key of the instance as its correlation key",
+    )
+    return [
+        f"Waits for the message “{plain(name)}”: POST /webhook/orgflow-message with this `name`, "
+        "the `businessKey` of the instance as `key`, and its fields in `data`.",
+        *_describe_set_values(decisions),
+        *_list_documentation(node.doc),
+    ]
+
+
+def note_matched_message(node: Task | Event, name: str, defaults: Defaults) -> list[str]:
+    """Note of a node that sends a message to another process of the model."""
+    defaults.fill((OpenTask, OpenMessage), node.id)
+    return [
+        f"Sends the message “{plain(name)}” with all variables to the instance of the other "
+        "process that has the same business key.",
+        *_list_documentation(node.doc),
+    ]
+
+
+def note_continuation() -> list[str]:
+    """Note of the trigger by which the support set continues a process."""
+    return [
+        "The workflows “orgflow: …” call it when a timer fires, a message arrives, a branch "
+        "begins, or a crash interrupted the steps after an event."
+    ]
+
+
+def note_taken() -> list[str]:
+    """Note of the node behind all claims."""
+    return [
+        "Only the execution that claimed the open work goes on: an answer that comes too late, or "
+        "is sent twice, ends here."
+    ]
+
+
+def note_segment_choice() -> list[str]:
+    """Note of the node at which all segments begin."""
+    return [
+        "Continues behind the event that happened. Each part of the process runs in a separate "
+        "execution and ends by writing the work that is open next into the Data Table, so "
+        "nothing here waits."
+    ]
+
+
 def _called_back(node: Task | Event, defaults: Defaults) -> None:
     defaults.add(
         (OpenMessage,),

@@ -13,6 +13,7 @@ from typing import Any, Final
 from orgflow.backends.n8n.plan.actions import CALLED_FROM_OUTSIDE, Call
 from orgflow.backends.n8n.plan.graph import PlanGraph
 from orgflow.backends.n8n.plan.lazy_modules import load_function
+from orgflow.backends.n8n.plan.row_waits import RowVerdicts, waits_in_rows
 from orgflow.backends.n8n.plan.scope_plan import CONVENTIONS, ScopePlan
 from orgflow.backends.n8n.plan.scopes import Together, WorkflowScope, scopes_of
 from orgflow.backends.n8n.plan.target_options import PEOPLE, PLACEHOLDER
@@ -68,7 +69,8 @@ def _is_called(plan: ScopePlan) -> bool:
 
 def _carries_variables(plan: ScopePlan) -> bool:
     return bool(
-        plan.work
+        plan.segments is not None
+        or plan.work
         or plan.scope.started_by_call
         or any(decision.coded for decision in plan.decisions.values())
         or _calls_workflows(plan)
@@ -81,7 +83,7 @@ def _checks_calls(plan: ScopePlan) -> bool:
 
 
 def _has_forms(plan: ScopePlan) -> bool:
-    return bool(plan.forms)
+    return bool(plan.forms) and plan.segments is None  # pages of segments check by themselves
 
 
 def _has_addresses(plan: ScopePlan) -> bool:
@@ -94,7 +96,25 @@ def _has_parts(plan: ScopePlan) -> bool:
     return source is not None and any(p.has_kind("sub-process") for p in source.processes)
 
 
+def _waits_in_rows(plan: ScopePlan) -> bool:
+    """Whether a process is cut into segments; no sub-process is."""
+    if plan.scope.body is not plan.process:
+        return False
+    if not plan.ctx.shared(RowVerdicts).used and not _may_wait(plan):
+        return False
+    return waits_in_rows(plan.process, plan.scope.model, plan.ctx)
+
+
+def _is_cut(plan: ScopePlan) -> bool:
+    return plan.segments is not None
+
+
 PLAN_PASSES: Final = (
+    PlanPass(
+        "segment_cuts.find_segments",
+        "whether waits are rows decides about nearly every node",
+        _waits_in_rows,
+    ),
     PlanPass(
         "waits.plan_waits",
         "which tasks wait decides what starts the workflow, and what the nodes of tasks do",
@@ -126,7 +146,17 @@ PLAN_PASSES: Final = (
         "the nodes after calls take over the flows that leave them, which are connected next",
         _calls_workflows,
     ),
+    PlanPass(
+        "segment_ends.connect_segments",
+        "flows that become rows are not connected, and others begin at the nodes that it adds",
+        _is_cut,
+    ),
     PlanPass("flows.connect_flows", "all elements have their inputs and outputs by now"),
+    PlanPass(
+        "segment_ends.settle_openers",
+        "an element that only splits open has no connection, which is known only now",
+        _is_cut,
+    ),
     PlanPass(
         "escalations.plan_returns",
         "the ends of a called workflow are those that no connection leaves",

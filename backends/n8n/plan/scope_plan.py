@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.plan.carried import Carried
     from orgflow.backends.n8n.plan.groups import Group
     from orgflow.backends.n8n.plan.inclusive_joins import InclusiveJoin
+    from orgflow.backends.n8n.plan.segment_data import SegmentCuts
     from orgflow.backends.n8n.plan.task_form import TaskForm
     from orgflow.backends.n8n.plan.work_names import NamedWork
 
@@ -67,6 +68,7 @@ class ScopePlan:
         groups: which sub-processes became part of it.
         addresses: the texts for URLs that are taken.
         defaults: what was planned in place of gaps.
+        segments: the cuts of a process that waits in several places; `None` for others.
         has_effects: whether it changes something outside of n8n, or calls a workflow that does.
     """
 
@@ -91,6 +93,7 @@ class ScopePlan:
     addresses: set[str] = field(default_factory=set)
     defaults: Defaults = field(default_factory=Defaults)
     has_effects: bool = False
+    segments: SegmentCuts | None = None
 
     @property
     def process(self) -> Process:

@@ -10,10 +10,11 @@ from orgflow.backends.n8n.plan.actions import (
     KeepAnswers,
     ManualStart,
     PageStart,
+    PassOn,
     WebhookStart,
 )
 from orgflow.backends.n8n.plan.address_names import take_address
-from orgflow.backends.n8n.plan.graph import HelperKey, Port, start_key
+from orgflow.backends.n8n.plan.graph import HelperKey, Port, Role, start_key
 from orgflow.backends.n8n.plan.lazy_modules import load_function
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.target_options import PEOPLE, PLACEHOLDER, TRIGGER
@@ -46,7 +47,11 @@ def plan_start(event: Event, plan: ScopePlan) -> None:
     """The node of a start event, and behind a page the one that keeps its answers."""
     graph = plan.workflow_graph
     action = _choose_start(event, plan)
-    node = graph.add(event.id, event.name or "Start", action, element=event.id, role="trigger")
+    role: Role = "trigger"
+    if plan.segments is not None and isinstance(action, CalledStart):
+        action, role = PassOn(), "element"  # the trigger of all segments leads to it
+        plan.segments.called.append(event.id)
+    node = graph.add(event.id, event.name or "Start", action, element=event.id, role=role)
     page = plan.forms.get(event.id)
     if page is not None:
         key = HelperKey(event.id, "data")
@@ -68,6 +73,9 @@ def plan_start(event: Event, plan: ScopePlan) -> None:
 
 def _choose_start(event: Event, plan: ScopePlan) -> Action:
     if event.trigger == "message" and plan.scope.begun_by_message:
+        plan.defaults.fill((OpenMessage,), event.id)
+        return CalledStart()
+    if plan.segments is not None and load_function("segment_cuts.is_begun")(event, plan):
         plan.defaults.fill((OpenMessage,), event.id)
         return CalledStart()
     nodes = plan.with_role("trigger")

@@ -7,6 +7,12 @@ from collections.abc import Iterator
 
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins
+from orgflow.backends.n8n.plan.row_waits import (
+    is_caught_in_rows,
+    is_legal_in_rows,
+    is_matched,
+    permit_rows,
+)
 from orgflow.backends.n8n.plan.target_options import (
     why_no_inbox,
     why_no_limit,
@@ -113,6 +119,11 @@ def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     return use.scope is not None and not _nodes_beside(use, ctx)
 
 
+def ends_alone(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether an end that terminates has nothing to end, or all that it ends is rows."""
+    return nothing_beside(use, model, ctx) or is_legal_in_rows(use, model, ctx)
+
+
 def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """The elements that may be active in parallel with a terminate end event, for the refusal."""
     del model
@@ -153,6 +164,12 @@ def why_refused(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     assert not isinstance(verdict, Legal)
     because = verdict.because(use, model, ctx) if verdict.because is not None else ""
     return because or verdict.reason
+
+
+def leads_from(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether an error boundary event is led to by the error output of its node, or by an error end
+    in its sub-process."""
+    return leads_on(use, model, ctx) or is_caught_in_rows(use, model, ctx)
 
 
 def leads_on(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -266,8 +283,11 @@ def why_no_trigger(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 
 def is_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a message flow begins another process of the model."""
-    return any(d.flow == use.element.id for d in ctx.analysis(find_deliveries, model).values())
+    """Whether a message flow begins another process of the model, or is matched with an element of
+    it that waits."""
+    return is_matched(use, model, ctx) or any(
+        d.flow == use.element.id for d in ctx.analysis(find_deliveries, model).values()
+    )
 
 
 def why_not_delivered(use: ConstructUse, model: Model, ctx: PassContext) -> str:
@@ -475,12 +495,38 @@ def why_no_limit_of(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     return ""
 
 
+def why_not_awaited(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why an event-based gateway is refused."""
+    return why_not_first(use, model, ctx) or _WAITS
+
+
+def why_not_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why an event on the boundary of a step is refused."""
+    return why_no_limit_of(use, model, ctx) or _BESIDE
+
+
+def why_no_scope(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why a sub-process is refused."""
+    return why_not_inline(use, model, ctx) or "its steps cannot be moved into the parent process"
+
+
+def why_no_handler(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why an event sub-process is refused."""
+    return why_no_path(use, model, ctx) or "nothing can begin while other steps are active"
+
+
+def why_not_started(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why a start event is refused."""
+    return why_not_begun(use, model, ctx) or _NO_TRIGGER
+
+
 _NAMED = 3
 _NO_NODE = "no node is emitted for it"
 _WAITS = (
     "an n8n execution waits at one place at a time, and orgflow emits no wait for several events"
 )
 _BESIDE = "an n8n execution does one thing at a time, and waits for no event while a step is active"
+_IN_ROWS = "all waits of its process have an encoding in rows of the Data Table of open work"
 _LIMITED = (
     "a Wait node can wait {what} up to a time limit, but n8n keeps the timer of the limit after "
     "the wait has ended, and it may end a later wait of the same execution"
@@ -537,17 +583,19 @@ N8N_TARGET = TargetSpec(
             "name the called process, put it into the folder, with one plain start event and no "
             "call back to its caller, and map variables by name or with simple expressions",
         ),
-        "sub-process": Illegal(
-            "its steps cannot be moved into the parent process",
+        "sub-process": LegalIf(
+            is_legal_in_rows,
+            _IN_ROWS,
+            why_no_scope,
             "move its steps into the parent process, and use gateways to end or repeat them",
             yet=True,
-            because=why_not_inline,
         ),
-        "sub-process.event": Illegal(
-            "nothing can begin while other steps are active",
+        "sub-process.event": LegalIf(
+            is_legal_in_rows,
+            _IN_ROWS,
+            why_no_handler,
             "handle its event within the process itself",
             yet=True,
-            because=why_no_path,
         ),
         "sub-process.transaction": Illegal(
             "compensation of finished work is not supported",
@@ -574,6 +622,13 @@ N8N_TARGET = TargetSpec(
         "event.start.signal.non-interrupting": Illegal(
             _NO_TRIGGER, _OTHER_START, yet=True, because=why_not_begun
         ),
+        "event.start.error": LegalIf(
+            is_legal_in_rows,
+            _IN_ROWS,
+            why_not_started,
+            _OTHER_START,
+            yet=True,
+        ),
         "event.start": Illegal(_NO_TRIGGER, _OTHER_START, yet=True, because=why_not_begun),
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
@@ -595,11 +650,17 @@ N8N_TARGET = TargetSpec(
         "event.throw.escalation": _HEARD,
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary": Illegal(_BESIDE, _LATER, yet=True, because=why_no_limit_of),
+        "event.boundary.timer": LegalIf(
+            is_legal_in_rows, _IN_ROWS, why_not_beside, _LATER, yet=True
+        ),
+        "event.boundary.message": LegalIf(
+            is_legal_in_rows, _IN_ROWS, why_not_beside, _LATER, yet=True
+        ),
         "event.boundary.none": Illegal(
             "it has no trigger, so it never occurs", "give it one", because=why_no_trigger
         ),
         "event.boundary.error": LegalIf(
-            leads_on,
+            leads_from,
             "it is on a task or a call whose error output can lead to it",
             why_not_on_error,
             "handle the failure at a gateway after the task",
@@ -618,8 +679,8 @@ N8N_TARGET = TargetSpec(
         "event.end.message": _SENT,
         "event.end.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL, yet=True),
         "event.end.terminate": LegalIf(
-            nothing_beside,
-            "nothing else can be running: n8n cannot end other branches",
+            ends_alone,
+            "nothing else can be running, or the branches are rows: n8n cannot end other branches",
             named_beside,
             "join the parallel branches before this end event, or end each branch separately",
         ),
@@ -628,8 +689,9 @@ N8N_TARGET = TargetSpec(
         "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.error": LegalIf(
-            nothing_beside,
-            "nothing else can be running: otherwise the result depends on timing",
+            ends_alone,
+            "nothing else can be running, or the branches are rows: otherwise the result depends "
+            "on timing",
             describe_race,
             "join the parallel branches before this end event",
         ),
@@ -643,7 +705,14 @@ N8N_TARGET = TargetSpec(
             "gateways",
         ),
         "gateway.mixed": Illegal("a Merge cannot also split"),
-        "gateway.event": Illegal(
+        "gateway.event": LegalIf(
+            is_legal_in_rows,
+            _IN_ROWS,
+            why_not_awaited,
+            "wait for one of them only",
+            yet=True,
+        ),
+        "gateway.event.instantiating": Illegal(
             _WAITS, "wait for one of them only", yet=True, because=why_not_first
         ),
         "gateway.complex": Illegal(
@@ -652,11 +721,14 @@ N8N_TARGET = TargetSpec(
         ),
         "split.conditional": Illegal("connections in n8n have no conditions"),
         "wait.parallel": Legal(
+            "a row of the Data Table of open work; where its process has no encoding in rows, "
             "branches run one after the other, and the step of a person or a message is a "
             "placeholder"
         ),
-        "wait.race": Illegal(_WAITS, "wait for one of them only", yet=True, because=why_refused),
-        "wait.interrupted": Illegal(_BESIDE, _LATER, yet=True, because=why_refused),
+        "wait.race": LegalIf(
+            is_legal_in_rows, _IN_ROWS, why_refused, "wait for one of them only", yet=True
+        ),
+        "wait.interrupted": LegalIf(is_legal_in_rows, _IN_ROWS, why_refused, _LATER, yet=True),
         "timer.unsupported": Illegal(
             "no node supports it",
             "use a time that n8n supports: a duration or a date for a wait, an unlimited "
@@ -678,7 +750,8 @@ N8N_TARGET = TargetSpec(
         "flow.message": LegalIf(
             is_delivered,
             "a send task or a message event without an implementation sends it to the only start "
-            "event of another process, whose only senders are in the model",
+            "event of another process, whose only senders are in the model, or a step sends it to "
+            "an element that waits for it, in processes that have an encoding in rows",
             why_not_delivered,
             "use -o DIR/ to compile each process separately, or --process NAME for one of them",
             yet=True,
@@ -741,4 +814,5 @@ N8N_TARGET = TargetSpec(
         "messages": why_no_messages,
     },
     wants_diagram=True,
+    resort=permit_rows,
 )

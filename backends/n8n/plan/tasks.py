@@ -15,6 +15,14 @@ from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import SubProcessCall
 
 
+def _waits_as_row(task: Task, plan: ScopePlan) -> bool:
+    return plan.segments is not None and (task.id in plan.forms or task.id in plan.received)
+
+
+def _is_cut(task: Task, plan: ScopePlan) -> bool:
+    return plan.segments is not None
+
+
 def _begins_process(task: Task, plan: ScopePlan) -> bool:
     return task.task_type == "send" and task.id in plan.deliveries
 
@@ -41,6 +49,8 @@ def _is_received(task: Task, plan: ScopePlan) -> bool:
 
 
 _KINDS: Final[tuple[tuple[Callable[[Task, ScopePlan], bool], str], ...]] = (
+    (_waits_as_row, "segment_elements.plan_waiting_task"),
+    (_is_cut, "segment_elements.plan_sent_message"),
     (_asks_person, "people.plan_form"),
     (_begins_process, "calls.plan_delivery"),
     (_may_send, "messages.plan_message"),

@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from orgflow.backends.n8n.plan.actions import (
+    OF_SEGMENTS,
     Action,
+    BeginInstance,
+    CompleteSegment,
     Join,
     KeepAnswers,
     KeepInput,
@@ -59,7 +62,7 @@ def plan_variables(plan: ScopePlan) -> None:
     read = _read_in(plan)
     handed = _handed_over(plan)
     asked = any(form.fields for form in plan.forms.values())
-    if read or any(handed.values()) or plan.work or asked:
+    if read or any(handed.values()) or plan.work or asked or plan.segments is not None:
         plan.carried = _Carrier(plan, read, handed).run()
 
 
@@ -114,7 +117,7 @@ class _Carrier:
         self.handed = handed
         self.variables = plan.variables
         self.computed = _computed_reads(plan)
-        given = (*read.values(), *self.computed.values(), *handed.values())
+        given = (*read.values(), *self.computed.values(), *handed.values(), *self._kept_in_rows())
         self.names = tuple(dict.fromkeys(n for names in given for n in names if _is_kept(n)))
         self.count = _make_free_name("_set", self.names)
         self.steps = dict.fromkeys(k for k, node in self.graph.nodes.items() if self._is_step(node))
@@ -205,7 +208,7 @@ class _Carrier:
         """Whether a person puts a node of their own there, or n8n replaces the item."""
         if node.role == "decide":
             return True
-        if node.role != "element":
+        if node.role != "element" or isinstance(node.action, OF_SEGMENTS):
             return False
         if _is_code(node.action) and not self.variables.splits:
             return False  # it hands on the item with what it sets
@@ -223,6 +226,8 @@ class _Carrier:
     def _beside(self) -> dict[str, dict[str, list[NodeKey]]]:
         """Gateways that read what a step in a parallel branch may set: the steps by variable."""
         steps_beside: dict[str, dict[str, list[NodeKey]]] = {}
+        if self.plan.segments is not None:
+            return steps_beside  # branches are executions of their own
         order = {key: number for number, key in enumerate(self.steps)}
         steps_of: dict[str, list[NodeKey]] = {}
         for key in self.steps:
@@ -233,6 +238,17 @@ class _Carrier:
                 for name in names:
                     steps_beside.setdefault(gateway, {}).setdefault(name, []).append(key)
         return steps_beside
+
+    def _kept_in_rows(self) -> Iterator[tuple[str, ...]]:
+        """The variables that the end of a segment has to keep beside those that are read: those of
+        forms, and those by which branches are chosen."""
+        if self.plan.segments is None:
+            return
+        for decision in self.plan.decisions.values():
+            if decision.values:
+                yield (decision.variable,)
+        for form in self.plan.forms.values():
+            yield form.variables
 
     def _ahead(self) -> dict[NodeKey, int]:
         """For each node the variables that have to be on its items, as a set of bits in the order
@@ -246,6 +262,9 @@ class _Carrier:
             wanted[entry_key(element, self.graph)] |= _union_bits(bits, names)
         for call, names in self.handed.items():
             wanted[call] |= _union_bits(bits, names)  # the empty key is no node
+        for key, node in self.graph.nodes.items():
+            if isinstance(node.action, CompleteSegment | BeginInstance):
+                wanted[key] |= (1 << len(self.names)) - 1
         handed_back = _union_bits(bits, self.handed.get("", ()))
         after: dict[NodeKey, list[NodeKey]] = {}
         for key, node in self.graph.nodes.items():
@@ -278,6 +297,8 @@ class _Carrier:
     def _counting(self) -> frozenset[NodeKey]:
         """Steps whose settings are counted: those beside others, and all of them where an old copy
         may still be there when a join is reached again."""
+        if self.plan.segments is not None:
+            return frozenset()
         if self.beside or self.variables.unstructured or self._partial_again():
             return frozenset(self.steps)
         return frozenset(

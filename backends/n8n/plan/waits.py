@@ -17,10 +17,18 @@ def plan_waits(plan: ScopePlan) -> None:
     with_forms = ctx.options.get(PEOPLE) != PLACEHOLDER
     people = [node.id for node in nodes if with_forms and is_done_by_a_person(node)]
     tasks = [node for node in nodes if node.id in people or is_awaited(node)]
-    alone = waiting_alone(tasks, plan.scope.model, ctx)
+    if plan.segments is not None:
+        alone = frozenset(node.id for node in tasks)
+    else:
+        alone = waiting_alone(tasks, plan.scope.model, ctx)
     plan.received = alone - frozenset(people)
     if people:
         by = str(ctx.options.get(PEOPLE, "form"))
         asked = [task for task in people if task in alone]
         channel = "" if by == "form" else by
         plan.forms = plan_forms(plan, asked, channel, version_of(ctx), ctx)
+    if plan.segments is not None:  # each page has its own address, and is the same for all runs
+        plan.forms = {
+            task: form._replace(page="", again=False, shown=(), begins=frozenset())
+            for task, form in plan.forms.items()
+        }

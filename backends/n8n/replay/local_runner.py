@@ -31,6 +31,11 @@ from orgflow.backends.n8n.plan.task_form import TaskForm
 from orgflow.backends.n8n.replay.data_walk import ComputedProcess, DataWalk, Predicted, rows_of
 from orgflow.backends.n8n.replay.input_search import InputSearch, PlannedRun
 from orgflow.backends.n8n.replay.scripted_data import script_nodes
+from orgflow.backends.n8n.replay.segment_runs import (
+    NOT_EVALUATED,
+    play_segments,
+    visible_elements,
+)
 
 from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
 from orgflow_ir.flow.control_flow.graph import list_reachable
@@ -47,6 +52,7 @@ from orgflow_ir.plugins.runners import (
     Runner,
     RunResult,
     RunSelection,
+    UnplayableProcessError,
     WorkflowReport,
     WrongValue,
 )
@@ -136,11 +142,20 @@ class LocalRunner(Runner):
 
     @property
     def visible(self) -> frozenset[str]:
+        if self.is_cut:
+            return frozenset(visible_elements(self.compiled.root.plan))
         nodes = (n for scope in self._all_scopes for n in scope.plan.workflow_graph.nodes.values())
         return frozenset(n.element for n in nodes if n.role == "element")
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the process waits in several places, and is played on the model of rows."""
+        return self.compiled.root.plan.segments is not None
+
+    @property
     def changed(self) -> tuple[str, ...]:
+        if self.is_cut:
+            return (NOT_EVALUATED,)
         names = [name for scope in self._all_scopes for name in _stubbed_nodes(scope.plan)]
         computed = {name for scope in self._all_scopes for name in scripted_nodes(scope.plan)}
         outside = {name for scope in self._all_scopes for name in _sending_nodes(scope.plan)}
@@ -166,7 +181,7 @@ class LocalRunner(Runner):
 
     def select(self, game: Game, runs: RunSet, *, all_paths: bool, max_runs: int) -> RunSelection:
         """See `Runner`: where the workflow computes, the runs that inputs lead along."""
-        if not self._computed.searches:
+        if self.is_cut or not self._computed.searches:
             return super().select(game, runs, all_paths=all_paths, max_runs=max_runs)
         search = InputSearch(self._computed, game, runs.process, self._is_accepted)
         selection, planned = search.select(runs, all_paths=all_paths, most=max_runs)
@@ -184,6 +199,9 @@ class LocalRunner(Runner):
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`. Raises `EngineError` if the engine is missing or cannot be started."""
+        if self.is_cut:
+            yield from (play_segments(self.compiled.root.plan, self.workflow, run) for run in runs)
+            return
         requests: list[tuple[RunRequest | str, Run]] = []  # texts: no data makes it take the run
         for run in runs:
             try:
@@ -370,7 +388,12 @@ class LocalRunner(Runner):
         """The run of the engine that a list of stimuli drives; stimuli without data need no stub:
         waits are answered immediately, and the engine has its own order. `errors` are messages of
         tasks that fail, visit by visit; a failing task outputs no data. With `scripted`, the
-        results of computing nodes are scripted as well."""
+        results of computing nodes are scripted as well. Raises `UnplayableProcessError` for a
+        process that waits in several places."""
+        if self.is_cut:
+            raise UnplayableProcessError(
+                "a process that waits in several places is not played with data"
+            )
         root = self.compiled.root
         start, process = stimuli[0].element, root.plan.process
         trigger = root.plan.workflow_graph.nodes[

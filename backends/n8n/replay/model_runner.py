@@ -13,6 +13,7 @@ from orgflow.backends.n8n.replay.local_runner import (
     unexecuted_nodes,
 )
 from orgflow.backends.n8n.replay.scripted_run import play_script
+from orgflow.backends.n8n.replay.segment_runs import NOT_EVALUATED, play_segments
 
 from orgflow_ir.flow.token_game.stimulus import StimulusError
 from orgflow_ir.flow.token_game.stub_data import Unplayable
@@ -34,6 +35,8 @@ class ModelRunner(LocalRunner):
 
     @property
     def changed(self) -> tuple[str, ...]:
+        if self.is_cut:
+            return (NOT_EVALUATED,)
         names = dict.fromkeys(
             name
             for scope in self._all_scopes
@@ -50,6 +53,9 @@ class ModelRunner(LocalRunner):
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`; starts no process."""
+        if self.is_cut:
+            yield from (play_segments(self.compiled.root.plan, self.workflow, run) for run in runs)
+            return
         scripted = frozenset(
             name
             for scope in self._all_scopes

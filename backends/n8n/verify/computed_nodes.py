@@ -95,6 +95,20 @@ COMPARISONS: Mapping[type, Comparison] = {
     actions.AcceptCall: Comparison.COMPUTED,
     actions.RefuseCall: Comparison.COMPUTED,
     actions.DescribeFailure: Comparison.COMPUTED,
+    actions.CompleteSegment: Comparison.COMPUTED,
+    actions.BeginInstance: Comparison.COMPUTED,
+    actions.OpenPage: Comparison.ASKING,
+    actions.ClaimTask: Comparison.COMPUTED,
+    actions.AnswerPage: Comparison.COMPUTED,
+    actions.ContinueProcess: Comparison.COMPUTED,
+    actions.TakeRow: Comparison.COMPUTED,
+    actions.PassTaken: Comparison.COMPUTED,
+    actions.ReadVariables: Comparison.COMPUTED,
+    actions.ChooseSegment: Comparison.COMPUTED,
+    actions.CheckAnswers: Comparison.COMPUTED,
+    actions.RefuseAnswers: Comparison.COMPUTED,
+    actions.BeginsHere: Comparison.COMPUTED,
+    actions.SendToProcess: Comparison.COMPUTED,
 }
 """The comparison of every action of a plan."""
 

@@ -45,6 +45,7 @@ V1 = "executionOrder v1"
 """The order of execution of every compiled workflow, as text."""
 
 _SHOWN = 5
+NOT_MODELLED = "the process waits in several places, and its segments and rows are not modelled"
 _ASSUMED_STEPS = "filled and added steps do not fail"
 
 
@@ -129,6 +130,8 @@ class _Verifier:
         self.removed = RemovedNodes(ref, self.matching, workflow)
 
     def run(self) -> Verification:
+        if self.ref.plan.segments is not None:
+            return self._result(Verdict.BOUNDED, bound=NOT_MODELLED)
         try:
             machine = EngineModel(self.workflow)
         except ValueError as error:

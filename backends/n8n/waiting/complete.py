@@ -129,6 +129,29 @@ def _add_commit(builder: WorkflowBuilder) -> None:
 def _add_next_step(builder: WorkflowBuilder) -> None:
     """What the new rows ask for: messages that have arrived, a complete join, the end of a scope.
     The step that may go on comes last, since its answer is that of the workflow."""
+    # A timer that is due already begins a branch: nobody waits for the sweep.
+    builder.add_filter(
+        "Begins at once?",
+        (10, -1),
+        f"$json.kind==='timer'&&!$json.host&&$json.due<={NOW}",
+        after=["Open rows"],
+    )
+    builder.add_call(
+        "Begin the branch",
+        (11, -1),
+        make_expression("$json.workflow"),
+        {
+            "key": "$json.key",
+            "event": "$json.element",
+            "takeover": "''",
+            "attempts": "0",
+            "variables": "({})",
+        },
+        each=True,
+        waits=False,
+        after=["Begins at once?"],
+        onError="continueRegularOutput",
+    )
     receivers = f"{_ROWS}.filter(o=>o.message_key).map(o=>({{message_key:o.message_key}} ))"
     builder.add_filter("Expects messages?", (10, 0), f"{receivers}.length>0", after=["Open rows"],
                        executeOnce=True)  # fmt: skip

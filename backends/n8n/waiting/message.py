@@ -57,7 +57,8 @@ def build_message(refers: References, name: str, note: str, days: int) -> Workfl
     builder = WorkflowBuilder("message", refers)
     builder.add_note(note)
     builder.add_address("Message", (0, 0), MESSAGE_PATH)
-    builder.add_test("Is it a message?", (1, 0), f"{_FAULT}===''", after=["Message"])
+    builder.add_call_trigger((0, 1))
+    builder.add_test("Is it a message?", (1, 0), f"{_FAULT}===''", after=["Message", "Called"])
     builder.add_node(
         "Refuse",
         "respondToWebhook",

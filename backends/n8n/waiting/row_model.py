@@ -497,7 +497,13 @@ def complete_steps(
         return {}
     if rows:
         yield
-        world.update("complete", {"state": "open", "execution": ""}, **mine)
+        for opened in world.update("complete", {"state": "open", "execution": ""}, **mine):
+            if opened["kind"] == "timer" and not opened["host"] and opened["due"] <= world.now:
+                world.begin(
+                    continue_process(
+                        world, opened["workflow"], opened["key"], "", opened["element"], {}
+                    )
+                )
         for row in rows:
             if row.get("message_key"):
                 world.begin(match_messages(world, row["message_key"]))

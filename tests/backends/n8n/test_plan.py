@@ -39,7 +39,7 @@ def test_a_printer_without_an_action_is_an_error() -> None:
 
 
 def test_every_record_is_an_action() -> None:
-    parts = {"Thrown", "PayloadField", "FailurePlace", "NamedTuple"}
+    parts = {"Thrown", "PayloadField", "FailurePlace", "NamedTuple", "OpenedRow", "ChosenRows"}
     records = {
         name
         for name, value in vars(actions).items()

@@ -17,7 +17,8 @@ from orgflow_ir.pipeline import PassContext
 
 
 def refusals(made: Model) -> list[str]:
-    ctx = PassContext()
+    """The refusals for n8n 1, which has no rows for branches."""
+    ctx = PassContext(options={"version": "1.123"})
     legalise(made, N8N_TARGET, ctx, allow_lossy=False)
     return [d.message for d in ctx.diagnostics if d.code == "OF403"]
 

@@ -94,7 +94,7 @@ def test_they_add_no_refusal() -> None:
 
 def test_refusals_name_the_construct_of_the_element() -> None:
     made = model("start s; user t; end e; end f", "s t, t e, b f", node("on t b timer"))
-    ctx = PassContext(target=N8N_TARGET)
+    ctx = PassContext(target=N8N_TARGET, options={"version": "1.123"})
     legalise(made, N8N_TARGET, ctx, allow_lossy=False)
     (refused,) = ctx.diagnostics
     assert (

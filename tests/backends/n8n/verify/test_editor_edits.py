@@ -45,11 +45,6 @@ START, END = '<startEvent id="s" name="Start"/>', '<endEvent id="e" name="Done"/
 SENT = process(f'{START}<sendTask id="t" name="Send invoice" messageRef="m"/>{END}', "s>t", "t>e")
 COMPUTED = process(START + script("t", "Work", "total = amount + 1") + END, "s>t", "t>e")
 SENT = f'<message id="m" name="Invoice"/>{SENT}'
-CLOCKED = process(
-    '<startEvent id="s"><timerEventDefinition><timeCycle>R/PT24H</timeCycle>'
-    f"</timerEventDefinition></startEvent>{END}",
-    "s>e",
-)
 CALLED = (
     '<error id="er" name="Too much" errorCode="E1"/>'
     + process(
@@ -197,7 +192,7 @@ def wait_between(workflows: Workflows) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "change"),
     [
-        (CLOCKED, {}, other_zone),
+        (COMPUTED, {}, other_zone),
         (PLACED, {}, older_set),
         (CALLED, {}, exchange_errors),
         (CALLED, {}, call_another),
@@ -244,9 +239,3 @@ def test_an_edit_that_was_called_different(tmp_path: Path) -> None:
 )
 def test_a_test_is_split_where_each_part_is_safe(value: str, parts: list[str] | None) -> None:
     assert split_test(value) == (parts or [value])
-
-
-def test_a_time_zone_counts_where_times_depend_on_it(tmp_path: Path) -> None:
-    case = Case(tmp_path, COMPUTED)
-    other_zone(case.workflows)
-    assert case.verdicts() == {"proved"}

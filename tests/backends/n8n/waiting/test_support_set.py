@@ -37,7 +37,7 @@ SET = build_support_set(
 )
 COUNTS = {
     "report": 3, "admit": 11, "fold": 10, "claim": 21, "join": 14, "end_scope": 15, "match": 20,
-    "complete": 22, "start": 13, "message": 13, "page": 7, "sweep": 37,
+    "complete": 24, "start": 13, "message": 14, "page": 7, "sweep": 37,
 }  # fmt: skip
 """Nodes of each workflow, its note included."""
 
