@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from orgflow.backends.n8n.plan.target_options import PEOPLE, version_of
+from orgflow.backends.n8n.plan.target_options import EXECUTION, PEOPLE, WAITS, version_of
 from orgflow.backends.n8n.plan.wait_constructs import is_awaited, parallel_waits
 
 from orgflow_ir.flow.concurrency.model_concurrency import concurrency_of, is_repeated_at_once
@@ -190,6 +190,8 @@ def why_no_rows(process: Process, model: Model, ctx: PassContext) -> str:
 
 def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterator[str]:
     """What has no encoding in rows, each as a sentence without its subject."""
+    if ctx.options.get(WAITS) == EXECUTION:
+        yield "the options keep it in one execution"
     if version_of(ctx).major < 2:
         yield "n8n 1 has no API for Data Tables"
     if is_called(process, model):

@@ -8,7 +8,7 @@ from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, work
 from orgflow.backends.n8n.plan.names import title
 from orgflow.backends.n8n.verify import verification_rules
 from orgflow.backends.n8n.verify.reference import NotLegal, Reference, compile_references
-from orgflow.backends.n8n.verify.verify import NOT_MODELLED, V1, verify_process
+from orgflow.backends.n8n.verify.verify import V1, verify_process
 
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.element_names import CALLED, is_taken_over
@@ -177,14 +177,13 @@ _HELP: Mapping[ConditionKind, str] = {
 """How a node is changed so that the workflow is proved without the condition."""
 
 
-def _report_unverifiable(
-    message: str,
-    place: SourceLocation,
-    ctx: PassContext,
-    help: str = "pass a workflow as exported from n8n's editor or written by "
-    "`compile --target n8n`",
-) -> None:
-    ctx.emit(verification_rules.UnverifiableFile, message, loc=place, help=help)
+def _report_unverifiable(message: str, place: SourceLocation, ctx: PassContext) -> None:
+    ctx.emit(
+        verification_rules.UnverifiableFile,
+        message,
+        loc=place,
+        help="pass a workflow as exported from n8n's editor or written by `compile --target n8n`",
+    )
 
 
 def _report_result(
@@ -201,9 +200,15 @@ def _report_result(
             help=result.difference.help
             or "compile the model again, or change the model to match the workflow",
         )
-    if result.bound == NOT_MODELLED:
-        text, help = f"{named} was not compared: {result.bound}", "test it on a server"
-        _report_unverifiable(text, place, ctx, help)
+    if result.verdict is Verdict.NOT_COMPARED:
+        ctx.emit(
+            verification_rules.UncomparedWorkflow,
+            f"{named} is not proved: {result.bound}",
+            loc=place,
+            help="test it with `orgflowc run` and on a server (`compile` without --verify writes "
+            "it), or compile and verify with --target 'n8n{waits=execution}', which leaves waits "
+            "beside others as placeholders",
+        )
     elif result.verdict is Verdict.BOUNDED and not result.states:
         _report_unverifiable(f"{named} cannot be followed: {result.bound}", place, ctx)
     elif result.verdict is Verdict.BOUNDED:

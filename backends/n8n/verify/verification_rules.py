@@ -154,6 +154,28 @@ class UnverifiableFile(Rule):
     target = "n8n"
 
 
+class UncomparedWorkflow(Rule):
+    """
+    What it finds
+        A workflow of a process that waits in several places: what is open in it is kept in a table.
+    Why it is wrong
+        `verify` has no model of these workflows, so nothing is proved about them, and nothing is
+        found either. Both `verify` and `compile --verify` exit with 1; `compile --merge` only warns.
+    Example
+        Two people approve an invoice in parallel.
+    Instead
+        Compile without --verify, and test the workflow: `orgflowc run`, then on a server. With
+        `n8n{waits=execution}` each process stays one execution, which `verify` compares; a wait
+        beside another one is then a placeholder or refused.
+    """
+
+    code = "OF629"
+    name = "uncompared-workflow"
+    severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
+
+
 class UnverifiedWorkflow(Rule):
     """
     What it finds
@@ -208,5 +230,6 @@ VERIFY_RULES: tuple[type[Rule], ...] = (
     MissingWorkflow,
     UnverifiableFile,
     UnverifiedWorkflow,
+    UncomparedWorkflow,
     ConditionalProof,
 )
