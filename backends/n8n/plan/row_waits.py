@@ -25,11 +25,13 @@ from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.scope_mappings import has_mappings
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.form_fields import is_done_by_a_person
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.plan import message_links, row_scopes
+    from orgflow.backends.n8n.plan.inclusive_joins import InclusiveJoin
 else:  # for models that need rows
     message_links = LazyModule("orgflow.backends.n8n.plan.message_links")
     row_scopes = LazyModule("orgflow.backends.n8n.plan.row_scopes")
@@ -116,10 +118,22 @@ def flatten_scopes(model: Model, ctx: PassContext) -> Model:
     processes = []
     for process in model.processes:
         if process.has_kind("sub-process") and waits_in_rows(process, model, ctx):
-            verdicts.flat[process.id] = row_scopes.flatten_process(process, model)
-            process = verdicts.flat[process.id].process
+            flat = row_scopes.flatten_process(process, model)
+            verdicts.flat[process.id] = flat._replace(joins=_list_joins(process, ctx))
+            process = flat.process
         processes.append(process)
     return model.replace(processes=tuple(processes))
+
+
+def _list_joins(process: Process, ctx: PassContext) -> dict[str, InclusiveJoin]:
+    """The inclusive joins of all scopes of a process, each in its own scope: in the graph of all
+    scopes no split belongs to one with a sub-process in between that an event may end."""
+    from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins
+
+    joins: dict[str, InclusiveJoin] = {}
+    for scope in process.scopes():
+        joins |= inclusive_joins(scope, ctx.analysis(ControlFlow, scope), ctx)
+    return joins
 
 
 def is_caught_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -207,23 +221,40 @@ def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterato
                     yield f"{ctx.name(node)}: {reason}"
             if isinstance(node, CallActivity) and waiting.waits(node):
                 yield f"{ctx.name(node)}: the called process waits"
-    yield from _list_uncaught(process, model)
+    yield from _list_uncaught(process, model, ctx)
 
 
-def _list_uncaught(process: Process, model: Model) -> Iterator[str]:
-    """Event sub-processes for an error that no end event throws."""
-    starts = [
-        start
-        for scope in process.scopes()
-        if isinstance(scope, SubProcess) and scope.flavour == "event"
-        for start in row_scopes.starts_in(scope)
-        if start.trigger == "error"
-    ]
-    if starts:
-        caught = {*row_scopes.flatten_process(process, model).catchers.values()}
-        for start in starts:
-            if start.id not in caught:
-                yield f"no end event throws the error of {start.label}"
+def _list_uncaught(process: Process, model: Model, ctx: PassContext) -> Iterator[str]:
+    """Error events of scopes that no end event leads to, or that catch errors of steps as well."""
+    catching = list(_list_catching(process, ctx))
+    if not catching:
+        return
+    from orgflow_ir.lowering.inlining import failing_steps_of
+
+    caught = {*row_scopes.flatten_process(process, model).catchers.values()}
+    for event, scope, handler in catching:
+        if event.id not in caught:
+            yield f"no end event throws the error of {event.label}"
+        elif failing_steps_of(event, scope, model, ctx, handler):
+            yield f"{event.label} catches errors of steps"
+
+
+def _list_catching(
+    process: Process, ctx: PassContext
+) -> Iterator[tuple[Event, Scope, SubProcess | None]]:
+    """The error events of scopes, each with the scope that it ends, and the event sub-process that
+    it starts, if it starts one."""
+    for scope in process.scopes():
+        nodes = ctx.analysis(ControlFlow, scope).nodes
+        for node in scope.nodes:
+            if isinstance(node, SubProcess) and node.flavour == "event":
+                for start in row_scopes.starts_in(node):
+                    if start.trigger == "error":
+                        yield start, scope, node
+            elif isinstance(node, Event) and node.position == "boundary":
+                host = nodes.get(node.attached_to or "")
+                if node.trigger == "error" and isinstance(host, SubProcess):
+                    yield node, host, None
 
 
 _ON_PAGES: Final = ("form", "placeholder")
@@ -329,6 +360,8 @@ def _find_scope_obstacle(scope: SubProcess, process: Scope, model: Model, ctx: P
         return "it is empty"
     if scope.for_compensation:
         return "it compensates"
+    if has_mappings(scope):
+        return "its mappings cannot become steps"
     starts = list(row_scopes.starts_in(scope))
     if scope.flavour == "plain":
         return "" if len(starts) <= 1 else "it has several starts"
