@@ -26,7 +26,7 @@ from orgflow.backends.n8n.plan.actions import (
 )
 from orgflow.backends.n8n.plan.graph import PlanNode, most_ports
 from orgflow.backends.n8n.plan.message_links import message_links
-from orgflow.backends.n8n.plan.row_scopes import is_terminating
+from orgflow.backends.n8n.plan.row_scopes import BODY, is_terminating
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.segment_cuts import END, hub_key
 from orgflow.backends.n8n.waiting.row_model import (
@@ -74,13 +74,16 @@ def play_segments(plan: ScopePlan, workflow: Workflow, run: Run) -> RunResult:
 
 
 def visible_elements(plan: ScopePlan) -> Iterator[str]:
-    """The elements whose execution a run shows: not scopes, which are open while others run, and no
-    splits, since what comes before one may open its branches."""
+    """The elements whose execution a run shows: not scopes, which are open while others run, no
+    splits, since what comes before one may open its branches, and no starts of event sub-processes
+    for errors, which begin as the error is thrown."""
     assert plan.segments is not None
     for node in plan.workflow_graph.nodes.values():
         element = plan.graph.nodes.get(node.element)
         splits = isinstance(element, Gateway) and isinstance(node.action, CompleteSegment)
-        shown = node.role == "element" and not splits
+        catches = isinstance(element, Event) and element.trigger == "error"
+        handles = catches and (element.attached_to or "").endswith(BODY)
+        shown = node.role == "element" and not splits and not handles
         if shown and node.element not in plan.segments.flat.scopes:
             yield node.element
 
