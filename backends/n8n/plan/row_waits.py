@@ -47,29 +47,30 @@ class RowVerdicts:
         flat: processes with the elements of all their scopes in one graph, by id.
         reasons: why a process has none, by the identity of the process, which is kept with it.
         used: ids of processes of which an element is legal only in rows.
-        permitted: whether rows may make elements legal: only where lowerings are not sufficient.
+        permitted: ids of processes of which rows may make elements legal: where lowerings are not
+            sufficient, and no lowering is left that could be.
     """
 
     def __init__(self) -> None:
         self.reasons: dict[int, tuple[Process, str]] = {}
         self.used: set[str] = set()
         self.flat: dict[str, row_scopes.FlatProcess] = {}
-        self.permitted = False
+        self.permitted: set[str] = set()
 
 
 def permit_rows(model: Model, ctx: PassContext) -> bool:
-    """Let rows make elements of a model legal; whether a process has an encoding in them, and that
-    was not permitted before."""
+    """Let rows make elements legal of all processes that have an encoding in them; whether this was
+    not permitted before for one of them."""
     verdicts = ctx.shared(RowVerdicts)
-    if verdicts.permitted:
-        return False
-    verdicts.permitted = True
-    return any(not why_no_rows(process, model, ctx) for process in model.processes)
+    new = {process.id for process in model.processes} - verdicts.permitted
+    new = {p.id for p in model.processes if p.id in new and not why_no_rows(p, model, ctx)}
+    verdicts.permitted |= new
+    return bool(new)
 
 
 def may_have_rows(process: Process | None, model: Model, ctx: PassContext) -> bool:
     """Whether rows may make elements of a process legal."""
-    if process is None or not ctx.shared(RowVerdicts).permitted:
+    if process is None or process.id not in ctx.shared(RowVerdicts).permitted:
         return False
     return not why_no_rows(process, model, ctx)
 
