@@ -54,12 +54,13 @@ from orgflow.backends.n8n.waiting import calls
 
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.bindings import Form
-from orgflow_ir.work.waiting import UNTIL
 
 if TYPE_CHECKING:
     from orgflow_ir.work import people
-else:  # for tasks that are described
+    from orgflow_ir.work import waiting as computed_waits
+else:  # for tasks that are described, and computed times
     people = LazyModule("orgflow_ir.work.people")
+    computed_waits = LazyModule("orgflow_ir.work.waiting")
 
 KEY: Final = "key"
 """The hidden field of a page with the key of the task's row."""
@@ -288,7 +289,7 @@ def _row_code(row: AnyRow, plan: ScopePlan) -> str:
     if row.kind == "task":
         fields |= _task_fields(row, plan)
     if row.kind == "timer":
-        fields["due"] = due_code(row.due, UNTIL if row.computed else "")
+        fields["due"] = due_code(row.due, computed_waits.UNTIL if row.computed else "")
     if row.kind == "receiver":
         fields["message_key"] = _message_code(row.message, plan)
     if row.repeats:
