@@ -50,9 +50,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROWS_ALONE = {"parallel-approval"}
 """Examples that n8n 1 does not have."""
 EXAMPLES = sorted(
-    path
-    for path in (ROOT / "examples").glob("*/model.bpmn")
-    if path.parent.name not in ROWS_ALONE
+    path for path in (ROOT / "examples").glob("*/model.bpmn") if path.parent.name not in ROWS_ALONE
 )
 REPLAYED = ("leave-request", "insurance-claim", "invoice-approval")
 
