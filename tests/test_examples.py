@@ -32,8 +32,8 @@ REFUSED = {
     for name in ("customer-complaint", "employee-onboarding", "incident", "invoice-approval",
                  "order-to-cash", "purchase-requisition")
 } | {("parallel-approval", "powl"), ("parallel-approval", "asl")}  # fmt: skip
-"""Examples with inclusive gateways, with flows that no choice, loop or order covers, and with events
-on the border of a step."""
+"""Examples with inclusive gateways, with flows that no choice, loop or order covers, and with
+events on the border of a step."""
 
 
 def read(path: Path, registry: Registry, ctx: PassContext) -> Model:

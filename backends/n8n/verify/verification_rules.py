@@ -160,7 +160,7 @@ class UncomparedWorkflow(Rule):
         A workflow of a process that waits in several places: what is open in it is kept in a table.
     Why it is wrong
         `verify` has no model of these workflows, so nothing is proved about them, and nothing is
-        found either. Both `verify` and `compile --verify` exit with 1; `compile --merge` only warns.
+        found either. `verify` and `compile --verify` exit with 1; `compile --merge` only warns.
     Example
         Two people approve an invoice in parallel.
     Instead

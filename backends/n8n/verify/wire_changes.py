@@ -201,9 +201,10 @@ def misdirected_calls(
 def changed_settings(
     ref: Reference, workflow: WorkflowDocument, ids: Mapping[str, str]
 ) -> Iterator[Changed]:
-    """Another time limit of runs, another time zone where times depend on it, no report of runs that
-    fail where the model has one, and other permissions of callers. The id of the workflow that reports failures is known if it is
-    one of `ids`, by their compiled ids; otherwise only the server knows it."""
+    """Another time limit of runs, another time zone where times depend on it, no report of runs
+    that fail where the model has one, and other permissions of callers. The id of the workflow that
+    reports failures is known if it is one of `ids`, by their compiled ids; otherwise only the
+    server knows it."""
     before, now = ref.settings, workflow.settings
     described: list[tuple[Callable[[object], str], str]]
     described = [(_describe_limit, "executionTimeout")]
