@@ -269,3 +269,34 @@ def test_a_program_reads_an_output_by_its_number(root: Path, tmp_path: Path) -> 
     assert [(c.node, c.was) for c in result.changed] == [
         ("Approval needed?", "output 1 to “Approve claim”")
     ]
+
+
+@pytest.mark.parametrize(("change", "verdict"), [("combinator", "changed"), ("mode", "different")])
+def test_n8n_matches_nothing_by_a_word_that_it_does_not_know(
+    change: str, verdict: str, tmp_path: Path
+) -> None:
+    """n8n calls a filter with a combinator `AND` false, and a Switch in the mode `Rules` hands on
+    nothing (both seen on its engine)."""
+    case = Case(tmp_path, DECIDED)
+    parameters = node_of(case.workflows["Case"], "Large?")["parameters"]
+    if change == "mode":
+        parameters["mode"] = "Rules"
+    else:
+        (rule,) = parameters["rules"]["values"]
+        rule["conditions"]["combinator"] = "AND"
+    assert case.verdicts() == {verdict}
+
+
+def test_compiled_files_that_call_each_other_are_compared_together(tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(f"{HEAD}{CALLED}</definitions>", "utf-8")
+    model = read(path)
+    compiled = compile(model, target="n8n")
+    assert len(compiled.files) == 2
+    result = verify(model, compiled)
+    assert result.ok
+    assert [v.verdict.value for v in result.verifications] == ["proved", "proved"]
+    for name, text in compiled.files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    path.unlink()
+    assert verify(model, tmp_path).ok
