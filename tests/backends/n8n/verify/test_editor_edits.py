@@ -282,7 +282,7 @@ def test_n8n_matches_nothing_by_a_word_that_it_does_not_know(
     if change == "mode":
         parameters["mode"] = "Rules"
     else:
-        (rule,) = parameters["rules"]["values"]
+        *_, rule = parameters["rules"]["values"]
         rule["conditions"]["combinator"] = "AND"
     assert case.verdicts() == {verdict}
 
