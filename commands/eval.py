@@ -85,8 +85,8 @@ INTERRUPTED, MISUSE = 130, 2
     "--true-models",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="With discovery and messages: folder with the true models (NAME.bpmn), with which flow and "
-    "behaviour are compared.",
+    help="With discovery and messages: folder with the true models (NAME.bpmn), with which flow "
+    "and behaviour are compared.",
 )
 @click.option(
     "-o", "output", metavar="FILE.csv", help="Write the CSV to this file instead of stdout."
@@ -121,11 +121,11 @@ INTERRUPTED, MISUSE = 130, 2
 def command(options: EvalOptions) -> None:
     """Measure SUITE: `pmo` compiles and replays every model in DIR; `executable` does so with
     models of process engines; `discovery` compares the processes discovered in the store DIR (or at
-    postgresql://…) with TRUTH; `messages` measures the whole chain from the messages in the store DIR
-    to executed workflows, with and without a language model; `text` drafts a process from every description in DIR and compares
-    it with the model; `fill` fills the open tasks of every model in DIR and compares them with its
-    `NAME.filled.json`; `dmn` evaluates the DMN compatibility kit in DIR, which has folders
-    `compliance-level-N/SUITE` or `N-SUITE`.
+    postgresql://…) with TRUTH; `messages` measures the whole chain from the messages in the store
+    DIR to executed workflows, with and without a language model; `text` drafts a process from every
+    description in DIR and compares it with the model; `fill` fills the open tasks of every model in
+    DIR and compares them with its `NAME.filled.json`; `dmn` evaluates the DMN compatibility kit in
+    DIR, which has folders `compliance-level-N/SUITE` or `N-SUITE`.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
     ceilings, a null model, time and cost; with --true-models, also tasks, gateways, flows and

@@ -18,7 +18,7 @@ from orgflow.commands.options import model_settings, resolve_target
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code
-from orgflow.commands.session import Session, end_command
+from orgflow.commands.session import Session
 from orgflow.commands.stores import local_folder
 from orgflow.compiler import CompileRequest, compile_separately
 from orgflow.evaluation.charts import Charts, render_evaluation
@@ -81,7 +81,9 @@ def evaluate_messages(options: EvalOptions, truth: Path) -> int:
                 if client is not None:
                     announce_model(session, client, agent.expected_discovery(stages))
                     client.learn(message.text for message in messages)
-                    described, _ = agent.discover_with_model(stages, embedder, client, progress)
+                    described, _ = agent.discover_with_model(
+                        stages, embedder, client, progress, registry=session.registry
+                    )
                     usage = client.usage.total
                     results.append((WITH, described, (usage.tokens_in, usage.tokens_out)))
         except (OverBudget, MissingService) as error:

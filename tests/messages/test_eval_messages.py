@@ -42,7 +42,9 @@ def _model(id: str, rows: Sequence[str], messages: str = "") -> Model:
         Flow(id=f"{id}_f{n}", source=f"{id}_{a}", target=f"{id}_{b}")
         for n, (a, b) in enumerate(flows)
     )
-    return Model(id=id, processes=(Process(id=id, executable=True, nodes=tuple(nodes), flows=arcs),))
+    return Model(
+        id=id, processes=(Process(id=id, executable=True, nodes=tuple(nodes), flows=arcs),)
+    )
 
 
 TRUE = _model("t", ["s a x1 b x2 d e", "x1 c x2"])
