@@ -318,6 +318,11 @@ def _with_model(
         f"{report.asked} answers{again}; about {share:.0f} input tokens a message; "
         f"{report.read} of {report.cases} cases read"
     )
+    if report.unrecorded:
+        session.note(
+            f"{report.unrecorded} requests have no recorded answer: these processes are described "
+            "without the language model"
+        )
     if report.mined:
         session.note(
             f"{report.mined} of {report.structures} stated structures did not fit their cases; the "

@@ -209,10 +209,12 @@ def format_chain(chains: Sequence[Chain], messages: int) -> str:
     for title, place in (("by evidence", "by_evidence"), ("by name", "by_name")):
         structures: list[StructureScores | None] = [getattr(c.scores, place) for c in chains]
         rows.append((f"models, steps {title}", [""] * len(chains), ""))
-        rows.append(("  drawn/true", [_cell(s and s.drawn_share, 2) for s in structures], "-"))
+        rows.append(
+            ("  drawn/true", [_format_cell(s and s.drawn_share, 2) for s in structures], "-")
+        )
         for figure in FIGURES[:4]:
             published = PUBLISHED_OVERALL if (figure, place) == ("overall", "by_name") else None
-            cells = [_cell(s and s.mean(figure)) for s in structures]
+            cells = [_format_cell(s and s.mean(figure)) for s in structures]
             rows.append((f"  {figure}", cells, "-" if published is None else f"{published:.2f}"))
     rows.append(("workflows compiled", [f"{c.compiled} of {c.drawn}" for c in chains], "-"))
     for title, place in (("by evidence", "by_evidence"), ("by name", "by_name")):
@@ -222,7 +224,7 @@ def format_chain(chains: Sequence[Chain], messages: int) -> str:
         rows.append(
             (
                 "  trace F1",
-                [_cell(t and t.mean) for t in traces],
+                [_format_cell(t and t.mean) for t in traces],
                 f"{PUBLISHED_F1:.3f}" if is_published else "-",
             )
         )
@@ -242,7 +244,7 @@ def format_chain(chains: Sequence[Chain], messages: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cell(value: float | None, digits: int = 3) -> str:
+def _format_cell(value: float | None, digits: int = 3) -> str:
     """A figure; a dash where there is none."""
     return "-" if value is None else f"{value:.{digits}f}"
 

@@ -42,7 +42,7 @@ from orgflow.agents.prompting import fence_text, render_prompt
 
 from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Reply
-from orgflow_ir.pipeline.services import OverBudget
+from orgflow_ir.pipeline.services import NotRecorded, OverBudget
 from orgflow_ir.plugins import Registry
 
 TWIN = 0.85
@@ -100,6 +100,7 @@ class AgentReport(NamedTuple):
         structures: processes whose structure the model stated.
         mined: of these, processes whose structure was mined instead, since their cases did not fit.
         apart: pairs of parts that the model called one case and that do the same steps.
+        unrecorded: processes whose structure nobody stated since no answer is recorded.
         stopped: the reason for an early end; empty without one.
         over_budget: whether the reason is a limit of the client, which its user may raise.
     """
@@ -114,6 +115,7 @@ class AgentReport(NamedTuple):
     structures: int = 0
     mined: int = 0
     apart: int = 0
+    unrecorded: int = 0
 
 
 class _Enough(Exception):
@@ -143,7 +145,7 @@ class _Run:
         self.stages, self.embedder, self.client = stages, embedder, client
         self._registry = registry or Registry()
         self._writes_outlines = True
-        self.structures = self.mined = self.apart = 0
+        self.structures = self.mined = self.apart = self.unrecorded = 0
         self._progress = progress
         self._limit = tokens_a_message * len(stages.traits.messages)
         self._messages = stages.traits.messages
@@ -186,7 +188,11 @@ class _Run:
     def _state_process(self, group: list[int], fixed: bool, name: str) -> list[int]:
         """Ask for the structure of a process. Returns the cases that are of another one."""
         labels = MessageLabels(tuple(tuple(self.stages.cases[case]) for case in group))
-        stated = self._ask_structure(labels)
+        try:
+            stated = self._ask_structure(labels)
+        except NotRecorded:
+            self.unrecorded += 1
+            return []
         if isinstance(stated, str):  # no process
             if not fixed:
                 self.none.update(group)
@@ -252,8 +258,13 @@ class _Run:
             messages += [
                 {"role": "assistant", "content": outline}, {"role": "user", "content": prompt},
             ]  # fmt: skip
-            again, left = self._judge_structure(self._ask_model(messages, tools=False).text, labels)
             self.refused += faults
+            try:
+                corrected = self._ask_model(messages, tools=False).text
+            except NotRecorded:
+                self.unrecorded += 1
+                return best
+            again, left = self._judge_structure(corrected, labels)
             if again is not None and (best is None or len(left) <= len(faults)):
                 best = again
         return best
@@ -699,15 +710,18 @@ def discover_with_model(
     stopped, over_budget = "", False
     try:
         run.processes()
-        run.cases()
-        run.rest()
-        run.review()
+        if not run.unrecorded:
+            run.cases()
+            run.rest()
+            run.review()
+    except NotRecorded:
+        run.unrecorded += 1
     except _Enough as error:
         stopped, over_budget = str(error), isinstance(error.__cause__, OverBudget)
     read, cases = len(run.of) + len(run.none), sum(map(len, stages.processes))
     report = AgentReport(
         run.asked, run.tokens, read, cases, tuple(run.refused), stopped, over_budget,
-        run.structures, run.mined, run.apart,
+        run.structures, run.mined, run.apart, run.unrecorded,
     )  # fmt: skip
     return _build_discovery(run), report
 

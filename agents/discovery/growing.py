@@ -203,11 +203,11 @@ def build_process(known: Known, id: str, traits: Traits) -> FoundProcess:
         tuple(step.name for step in steps),
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in known.cases),
-        summary=_summarise(known),
+        summary=_join_summary(known),
     )
 
 
-def _summarise(known: Known) -> str:
+def _join_summary(known: Known) -> str:
     return ". ".join(part for part in (known.description, known.trigger, known.goal) if part)
 
 
@@ -254,7 +254,7 @@ def _build_stated_process(
         tuple(dict.fromkeys(names.values())),
         tuple(dict.fromkeys(lane.name for lane in process.lanes)),
         tuple(tuple(traits.messages[i].id for i in case) for case in known.cases),
-        summary=_summarise(known),
+        summary=_join_summary(known),
         collaboration=Collaboration(model.pools, model.message_flows, model.catalog),
         misfits=misfits,
     )
