@@ -89,7 +89,8 @@ def test_each_file_has_its_verdict(invoke: Invoke, tmp_path: Path, engine: Local
     assert "3 of 5 (60%)" in said
     assert "2 of 3 (67%)" in said
     assert "1 of 3 (33%)" in said
-    assert "races and parallel waits (1):\n  race.bpmn: " in said
+    assert "races and parallel waits (2):\n  limit.bpmn: " in said
+    assert "\n  race.bpmn: " in said
 
 
 def test_a_folder_without_models(invoke: Invoke, tmp_path: Path) -> None:
