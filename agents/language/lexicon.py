@@ -188,11 +188,22 @@ class OperationsLexicon:
     counterparts: WordMap
 
 
+@dataclass(frozen=True)
+class ReviewLexicon:
+    """`review.toml`: words of the statements about drafts, as basic forms in lower case."""
+
+    light_verbs: Words
+    states: Words
+    particles: Words
+    adverbs: Words
+
+
 _FILES: Mapping[type, str] = {
     EnglishLexicon: "english",
     GermanLexicon: "german",
     LanguagesLexicon: "languages",
     PersonsLexicon: "persons",
+    ReviewLexicon: "review",
     OperationsLexicon: "operations",
 }
 

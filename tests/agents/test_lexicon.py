@@ -18,12 +18,16 @@ from orgflow.agents.language.lexicon import (
     LexiconError,
     OperationsLexicon,
     PersonsLexicon,
+    ReviewLexicon,
     load_lexicon,
     read_lexicon,
 )
 
 FOLDER = Path(__file__).resolve().parents[2] / "agents" / "language" / "lexica"
-KINDS = (EnglishLexicon, GermanLexicon, LanguagesLexicon, PersonsLexicon, OperationsLexicon)
+KINDS = (
+    EnglishLexicon, GermanLexicon, LanguagesLexicon, PersonsLexicon, OperationsLexicon,
+    ReviewLexicon,
+)  # fmt: skip
 
 
 def lists_of(value: Any, place: str) -> dict[str, Any]:
