@@ -158,11 +158,15 @@ class EnglishOrNot:
 @dataclass(frozen=True)
 class LanguagesLexicon:
     """`languages.toml`: names, frequent words, and sentences of small talk by the code of a
-    language (ISO 639-1)."""
+    language (ISO 639-1); basic forms of both languages that statements about drafts ignore."""
 
     names: WordMap
     frequent: WordLists
     small_talk: WordLists
+    light_verbs: Words
+    states: Words
+    particles: Words
+    adverbs: Words
     english_or_not: EnglishOrNot
 
 
@@ -188,22 +192,11 @@ class OperationsLexicon:
     counterparts: WordMap
 
 
-@dataclass(frozen=True)
-class ReviewLexicon:
-    """`review.toml`: words of the statements about drafts, as basic forms in lower case."""
-
-    light_verbs: Words
-    states: Words
-    particles: Words
-    adverbs: Words
-
-
 _FILES: Mapping[type, str] = {
     EnglishLexicon: "english",
     GermanLexicon: "german",
     LanguagesLexicon: "languages",
     PersonsLexicon: "persons",
-    ReviewLexicon: "review",
     OperationsLexicon: "operations",
 }
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from orgflow.agents.language.identification import GERMAN
-from orgflow.agents.language.lexicon import ReviewLexicon, load_lexicon
+from orgflow.agents.language.lexicon import LanguagesLexicon, load_lexicon
 from orgflow.agents.language.sentences import Sentence
 from orgflow.agents.language.stems import content_words, stem_word
 from orgflow.agents.text.coverage import Coverage
@@ -19,7 +19,7 @@ from orgflow_ir.model.element_names import one_line
 
 MOST_STATEMENTS = 8
 
-_LEXICON = load_lexicon(ReviewLexicon)
+_LEXICON = load_lexicon(LanguagesLexicon)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _STEM = 5
 """Words that begin with the same letters are of one family: `approve`, `approval`."""

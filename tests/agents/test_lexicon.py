@@ -18,16 +18,12 @@ from orgflow.agents.language.lexicon import (
     LexiconError,
     OperationsLexicon,
     PersonsLexicon,
-    ReviewLexicon,
     load_lexicon,
     read_lexicon,
 )
 
 FOLDER = Path(__file__).resolve().parents[2] / "agents" / "language" / "lexica"
-KINDS = (
-    EnglishLexicon, GermanLexicon, LanguagesLexicon, PersonsLexicon, OperationsLexicon,
-    ReviewLexicon,
-)  # fmt: skip
+KINDS = (EnglishLexicon, GermanLexicon, LanguagesLexicon, PersonsLexicon, OperationsLexicon)
 
 
 def lists_of(value: Any, place: str) -> dict[str, Any]:
