@@ -21,7 +21,7 @@ from orgflow.agents.text.doubts import (
     report_doubts,
 )
 from orgflow.agents.text.draft_options import PROMPT, ROUNDS
-from orgflow.agents.text.text_rules import UnsoundDraft
+from orgflow.agents.text.draft_rules import UnsoundDraft
 from orgflow.commands.completion_values import FILE, complete_targets
 from orgflow.commands.language_model import (
     announce_model,

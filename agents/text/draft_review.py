@@ -21,6 +21,8 @@ MOST_STATEMENTS = 8
 
 _LEXICON = load_lexicon(LanguagesLexicon)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_GERMAN_ENDING = re.compile(r"(?:e?ten|e?te|e?st|e?t|en|e|n)$")
+"""Of German verbs: `sucht` and `suchen`."""
 _STEM = 5
 """Words that begin with the same letters are of one family: `approve`, `approval`."""
 _LONGEST = 160
@@ -61,6 +63,9 @@ def _is_related(word: str, other: str) -> bool:
     if word[:_STEM] == other[:_STEM] and len(word) >= _STEM:
         return True
     if stem_word(word) == stem_word(other):
+        return True
+    german = _GERMAN_ENDING.sub("", word)
+    if len(german) > 2 and german == _GERMAN_ENDING.sub("", other):
         return True
     short, long = sorted((word, other), key=len)
     return len(short) >= _STEM and short[: max(_STEM, len(short) - 2)] in long
@@ -122,15 +127,22 @@ def list_statements(
     for node, foreign in list_foreign(model, sentences, language):
         words = ", ".join(f"“{word}”" for word in foreign)
         place = f"line {numbers[node.id]}" if node.id in numbers else f"`{one_line(node.name)}`"
-        cited = one_line(node.evidence[0].quote)[:_LONGEST] if node.evidence else ""
-        shown = f"; it cites: {cited}" if cited else ""
+        passage = one_line(node.evidence[0].quote)[:_LONGEST] if node.evidence else ""
+        shown = f"; it cites: {passage}" if passage else ""
         statements.append(f"{place}: the text has no {words}{shown}")
     performers = {
         lane.name.lower().removeprefix("the ")
         for scope in model.scopes() for lane in scope.lanes if lane.name
     }  # fmt: skip
     drawn = _list_drawn_words(model)
+    cited = {
+        evidence.span
+        for scope in model.scopes() for element in (*scope.nodes, *scope.flows)
+        for evidence in element.evidence
+    }  # fmt: skip
     for sentence in sentences:
+        if sentence.span in cited:  # it is told by the lines that cite it, in other words
+            continue
         for verb in _find_acts(sentence.text, performers, language):
             if not _is_drawn(verb, drawn, language):
                 text = one_line(sentence.text)[:_LONGEST]

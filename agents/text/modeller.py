@@ -31,6 +31,7 @@ from orgflow.agents.text.draft_reading import (
     split_answer,
 )
 from orgflow.agents.text.draft_review import list_foreign
+from orgflow.agents.text.draft_rules import CutDraft, UnreadDraftLine, UnsoundDraft
 from orgflow.agents.text.drafts import report_unused
 from orgflow.agents.text.first_drafts import FirstDrafts
 from orgflow.agents.text.graph_conversation import (
@@ -57,13 +58,7 @@ from orgflow.agents.text.rounds import (
     select_points,
     share_of_runs,
 )
-from orgflow.agents.text.text_rules import (
-    CutDraft,
-    DoubtfulDraft,
-    NoSteps,
-    UnreadDraftLine,
-    UnsoundDraft,
-)
+from orgflow.agents.text.text_rules import DoubtfulDraft, NoSteps
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.model import Model

@@ -3,6 +3,8 @@ program proves to be wrong is asked about once, by lines with numbers."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ choose: goods there? | s4
     order goods | clerk | s5
 write invoice | accounting | s6
 """
+ROOT = Path(__file__).resolve().parents[2]
 STEPS = ["receive order", "check stock", "ship goods", "order goods", "write invoice"]
 
 
@@ -356,6 +359,7 @@ def test_words_are_compared_by_lemma(
         ("The clerk reads the form. Then the clerk submits it.", "en",
          ("s2: nobody “submits”: Then the clerk submits it.",)),
         ("The clerk reads the form. The clerk has a form.", "en", ()),
+        ("The clerk reads the form, the clerk submits it.", "en", ()),
         ("The clerk reads the form. The clerks office is here.", "en", ()),
         ("Der Leiter liest das Formular. Danach unterschreibt der Leiter.", "de", ()),
         ("Der Leiter liest das Formular. Der Leiter unterschreibt es.", "de",
@@ -504,3 +508,91 @@ def test_an_unsound_draft_is_written_and_exits_1(tmp_path: Path) -> None:
             assert ran.code == 1
             assert "receive order" in ran.out
             assert "error OF647 [unsound-draft]" in ran.err
+
+
+# -- evaluation ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A text with its model, as `eval text` reads them."""
+    for name in ("descriptions", "bpmn"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "descriptions" / "a.txt").write_text(TEXT)
+    (tmp_path / "a.outline").write_text(GOOD)
+    drawn = orgflowc("compile", tmp_path / "a.outline", "--target", "bpmn")
+    assert drawn.code == 0, drawn.err
+    (tmp_path / "bpmn" / "a.bpmn").write_text(drawn.out)
+    return tmp_path
+
+
+def answer_all(request: dict[str, Any]) -> Scripted:
+    asked = request["messages"][-1]["content"]
+    if "Answer in JSON" in asked:
+        return Scripted('{"verdict": "wrong", "kind": "inclusive", "why": "or both"}')
+    if "matter most" in asked:
+        return Scripted("OK", usage=(30, 1))
+    return Scripted(GOOD, usage=(1_000, 100))
+
+
+def test_rounds_improve_the_draft_that_they_are_compared_with(folder: Path) -> None:
+    with model_server(answer_all) as server:
+        args = ("eval", "text", folder, "--agent", "text", "--rounds", "1", "--model", "toy",
+                "--model-url", server.url, "--record", folder / "calls")  # fmt: skip
+        first = orgflowc(*args)
+        drafts = [r for r in server.requests if len(r["messages"]) == 2]
+        again = orgflowc(*args, "--replay")
+    assert first.code == 0, first.err
+    assert len(drafts) == 1
+    assert any("matter most" in server.prompt(n) for n in range(len(server.requests)))
+    rows = [row.split(",") for row in first.out.splitlines()]
+    tokens = rows[0].index("tokens")
+    assert rows[1][tokens] == "1100"
+    assert int(rows[2][tokens + 1]) > 1_100  # "text, 1 round" has a comma
+    assert again.code == 0, again.err
+    columns = [row.split(",")[tokens] for row in again.out.splitlines()]
+    assert columns[1] == "1100"  # the tokens of the recorded run
+
+
+def test_a_plain_request_has_no_rules(folder: Path) -> None:
+    lines = "Start -> receive order\nreceive order -> check stock\ncheck stock -> End\n"
+    with model_server([lines]) as server:
+        args = ("eval", "text", folder, "--agent", "text", "--prompt", "plain", "--model", "toy",
+                "--model-url", server.url)  # fmt: skip
+        ran = orgflowc(*args)
+    assert ran.code == 0, ran.err
+    assert len(server.requests) == 1
+    (message,) = server.requests[0]["messages"]
+    assert message["content"].endswith(TEXT.strip())
+    assert "Rules" not in message["content"]
+    assert orgflowc("eval", "text", folder, "--prompt", "plain").code == 2
+
+
+@pytest.mark.slow
+def test_the_ablation_of_rules(folder: Path) -> None:
+    """A server that splits a list only if the rule says so."""
+
+    def answer(request: dict[str, Any]) -> str:
+        ruled = "without an order word" in request["messages"][0]["content"]
+        return GOOD if ruled else GOOD.replace("choose:", "some:")
+
+    command = [sys.executable, str(ROOT / "benchmarks" / "rule_ablation.py"), str(folder),
+               "--rules", "lists,loops", "--record", str(folder / "calls"), "--model", "toy",
+               "--tokens", "90000"]  # fmt: skip
+    with model_server(answer) as server:
+        command += ["--model-url", server.url]
+        first = subprocess.run(command, capture_output=True, text=True, check=False)
+        calls = len(server.requests)
+        again = subprocess.run([*command, "--replay"], capture_output=True, text=True, check=False)
+    assert first.returncode == 0, first.stderr
+    assert calls == len(server.requests) == 3
+    assert again.stdout == first.stdout
+    rows = {row[:30].strip(): row[30:].split() for row in first.stdout.splitlines()}
+    columns = rows[""]
+    assert columns[-2:] == ["better", "worse"]
+    lists, loops = (dict(zip(columns, rows[f"without {n}"][:], strict=False))
+                    for n in ("lists", "loops"))  # fmt: skip
+    assert float(lists["gateway"]) == 1
+    assert rows["without lists"][-2:] == ["1", "0"]
+    assert rows["without loops"][-2:] == ["0", "0"]
+    assert float(loops["gateway"]) == 0
