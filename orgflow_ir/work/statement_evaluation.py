@@ -62,13 +62,21 @@ class StatementFault(Exception):
         message: the reason.
         code: of an error of the process.
         origins: what the reason depends on.
+        is_assumed: whether only an assumption about the inputs makes it one; the task may not fail.
     """
 
     def __init__(
-        self, kind: FaultKind, message: str, code: str | None = None, origins: Origins = _NOTHING
+        self,
+        kind: FaultKind,
+        message: str,
+        code: str | None = None,
+        origins: Origins = _NOTHING,
+        *,
+        is_assumed: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind, self.message, self.code, self.origins = kind, message, code, origins
+        self.is_assumed = is_assumed
 
 
 class PathValues(Mapping[Path, Any]):
@@ -212,8 +220,9 @@ class StatementEvaluation:
             ) from None
         if self.portable and not is_portable(tree, value, values) and origins - {CLOCK}:
             raise StatementFault(
-                "failed", "an expression converts values of another type", None, origins
-            )
+                "failed", "an expression converts values of another type", None, origins,
+                is_assumed=True,
+            )  # fmt: skip
         self._observe_comparisons(tree, values)
         if not _is_finite(value):
             raise StatementFault("failed", "a number is infinite or undefined", None, origins)

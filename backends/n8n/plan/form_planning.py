@@ -166,7 +166,7 @@ def _list_options(asked: AskedField) -> tuple[Option, ...]:
         Option(o.value, _make_unique_text(plain(o.label) or plain(o.value) or "(blank)", taken))
         for o in asked.options
     ]
-    if asked.open and asked.source == "condition":
+    if asked.open and asked.source != "decision":  # the options of labels are all the flows
         options.append(Option(OTHER, _make_unique_text(OTHER, taken)))
     return tuple(options)
 

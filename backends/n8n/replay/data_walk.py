@@ -47,6 +47,7 @@ from orgflow_ir.flow.token_game.stub_data import (
     nest_values,
     taken_flows,
 )
+from orgflow_ir.flow.nets.failures import steps_called
 from orgflow_ir.lowering.unrolling import is_loop_variable
 from orgflow_ir.model import CallActivity, Event
 from orgflow_ir.model.provenance import source_ids
@@ -230,12 +231,25 @@ class ComputedProcess:
 
     @cached_property
     def caught(self) -> Mapping[str, tuple[CaughtError, ...]]:
-        """The events that catch the errors of computed steps."""
+        """The error events on computed steps and on calls, by what they are on."""
         return {
             host: errors
             for plan in self.plans
             for host, errors in caught_in(plan).items()
-            if self.does_itself(host)
+            if self.does_itself(host) or isinstance(plan.graph.nodes.get(host), CallActivity)
+        }
+
+    @cached_property
+    def failing_inside(self) -> Mapping[str, Sequence[str]]:
+        """For each error event on a call the steps of what the call runs whose errors reach it."""
+        return {
+            error.event: [step.id for step in steps_called(call, event.definitions[0], model)]
+            for plan in self.plans
+            for model in (plan.scope.model,)
+            for host, errors in caught_in(plan).items()
+            if isinstance(call := plan.graph.nodes.get(host), CallActivity)
+            for error in errors
+            if isinstance(event := plan.graph.nodes.get(error.event), Event)
         }
 
     def does_itself(self, element: str) -> bool:
@@ -420,6 +434,8 @@ class DataWalk:
         self._tick = 0
         self._done_early: set[str] = set()
         self._thrown: dict[str, StatementFault] = {}
+        self._opened = Counter[str]()
+        self._open_calls: list[str] = []
 
     def fork(self, inputs: Mapping[Slot, Any]) -> DataWalk:
         """A walk that goes on from here with other inputs. What both have come to stays equal."""
@@ -434,6 +450,7 @@ class DataWalk:
         other._unset, other.cycle_slots = dict(self._unset), set(self.cycle_slots)
         other._locals = {element: own.copied() for element, own in self._locals.items()}
         other._done_early, other._thrown = set(self._done_early), dict(self._thrown)
+        other._opened, other._open_calls = self._opened.copy(), list(self._open_calls)
         other.before = []
         return other
 
@@ -481,19 +498,27 @@ class DataWalk:
                 self._execute(node, number, work.before)
 
     def _host_of(self, element: str) -> str | None:
-        """The computed step whose error an event catches."""
-        return next(
-            (
-                host
-                for host, errors in self.process.caught.items()
-                if any(self._is_event(error.event, element, host) for error in errors)
-            ),
-            None,
-        )
+        """The computed step whose error an event catches: the one that it is on, or one that the
+        call runs on which it is."""
+        for host, errors in self.process.caught.items():
+            for error in errors:
+                if self._is_event(error.event, element):
+                    return self._failing_step(host, error)
+        return None
 
-    def _is_event(self, event: str, element: str, host: str) -> bool:
-        plan = self.process.plans[self.process.place[host]]
-        return element == event or source_ids(plan.graph.nodes[event])[0] == element
+    def _failing_step(self, host: str, error: CaughtError) -> str | None:
+        """The computed step that fails where an event on a step or a call occurs."""
+        if self.process.does_itself(host):
+            return host
+        inside = self.process.failing_inside.get(error.event, ())
+        failing = next((step for step in inside if self._opened[step]), "")
+        return failing if failing and self.process.does_itself(failing) else None
+
+    def _is_event(self, event: str, element: str) -> bool:
+        if element == event:
+            return True
+        node = self._node(event)
+        return node is not None and source_ids(node)[0] == element
 
     def _compute(self, element: str) -> None:
         """Do the work of an element, once for each visit. Raises `Conflict`."""
@@ -520,15 +545,36 @@ class DataWalk:
 
     def apply(self, step: Step) -> None:
         """Note that a step is done."""
-        if step.action == "open" and isinstance(self._node(step.element), CallActivity):
-            self._open_call(step.element)
-        if step.action in ("fire", "done", "start"):
-            self._done_early.discard(step.element)
-            self._thrown.pop(step.element, None)
+        node = self._node(step.element)
+        if step.action == "open":
+            self._opened[step.element] += 1
+            if isinstance(node, CallActivity):
+                self._open_calls.append(step.element)
+                self._open_call(step.element)
         host = self._host_of(step.element)
+        if step.action in ("fire", "done", "start"):
+            self._close_step(step.element)
         if host is not None:
-            self._done_early.discard(host)
-            self._thrown.pop(host, None)
+            self._close_step(host)
+        if isinstance(node, Event) and node.attached_to is not None and node.interrupting:
+            self._close_step(node.attached_to)
+
+    def _close_step(self, element: str) -> None:
+        """Note that a step, or all that a call runs, has ended."""
+        self._done_early.discard(element)
+        self._thrown.pop(element, None)
+        self._opened.pop(element, None)
+        if element in self._open_calls:
+            number = self._open_calls.index(element)
+            for call in self._open_calls[number:]:
+                self._opened.pop(call, None)
+                inner = self._called_number(self._node(call), self._plan_of(call))
+                for step in self.process.plans[inner].graph.nodes if inner is not None else ():
+                    self._opened.pop(step, None)
+            del self._open_calls[number:]
+
+    def _plan_of(self, element: str) -> ScopePlan:
+        return self.process.plans[self.process.place[element]]
 
     def _node(self, element: str) -> Any:
         number = self.process.place.get(element)
@@ -551,11 +597,15 @@ class DataWalk:
             evaluation.own = self._locals[element]
         visit = self._node_runs[number, node.name]
         self._node_runs[number, node.name] += 1
+        before = scope.copied()
         try:
             evaluation.run(statements)
         except StatementFault as fault:
             self._thrown[element] = fault
-            if fault.kind == "thrown" and self._catching(element, fault) is not None:
+            if self._catching(element, fault) is not None:
+                if fault.kind != "thrown":  # only an error of the process keeps what is set
+                    scope.values, scope.origins = before.values, before.origins
+                    evaluation.assigned.clear()
                 return
             raise Conflict(fault.kind, element, fault.message, fault.origins) from None
         finally:
@@ -570,10 +620,24 @@ class DataWalk:
         self.predicted.append(Predicted(number, node.name, element, visit, values))
 
     def _catching(self, host: str, fault: StatementFault) -> CaughtError | None:
-        """The event that catches an error of a computed step."""
-        errors = self.process.caught.get(host, ())
-        exact = (error for error in errors if error.code == fault.code)
-        return next(exact, next((error for error in errors if error.code is None), None))
+        """The event that catches an error of a computed step: on the step itself, or on the nearest
+        open call. An event for a code catches what throws it, one without a code also a failure,
+        unless the engine of the model leaves failures to incidents."""
+        for around in (host, *reversed(self._open_calls)):
+            errors = [
+                error
+                for error in self.process.caught.get(around, ())
+                if around == host or host in self.process.failing_inside.get(error.event, ())
+            ]
+            if fault.is_assumed:
+                errors = []
+            elif fault.kind != "thrown":
+                errors = [e for e in errors if e.code is None and not e.thrown]
+            exact = (error for error in errors if error.code == fault.code)
+            caught = next(exact, next((error for error in errors if error.code is None), None))
+            if caught is not None:
+                return caught
+        return None
 
     def _open_call(self, element: str) -> None:
         """Give a called process its variables. Raises `Conflict`."""
@@ -724,7 +788,7 @@ class DataWalk:
             self._compute(host)
         fault = self._thrown.get(host)
         caught = self._catching(host, fault) if fault is not None else None
-        if caught is None or not self._is_event(caught.event, element, host):
+        if caught is None or not self._is_event(caught.event, element):
             origins: set[Hashable] = set(self.slots)
             raise Conflict("branch", host, "it does not throw the error", frozenset(origins))
 
