@@ -34,6 +34,7 @@ from orgflow.commands.server import (
 from orgflow.commands.session import Session, drop_known, end_command, list_folders_once, text_width
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.reading import choose_frontend, load_model
+from orgflow.compilation.target_choice import keep_deployed_options
 from orgflow.compilation.usage_errors import InputError, UnknownName, suggest_name
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
@@ -433,12 +434,18 @@ def _read_workflows(
     if name is not None and len(model.processes) == 1:
         model = model.replace(processes=(model.processes[0].replace(name=name.strip()),))
     session.models.append(model)
+    given = {**server.options, **compiling.options}
+    try:
+        options = keep_deployed_options(backend, given, server.stated_options(model), ctx)
+    except RemoteError as error:
+        error.report(ctx)
+        return (), None
     model = compiler.add_called_processes(model, backend, ctx)
     emitted = compiler.compile_model(
         model,
         backend,
         ctx,
-        options={**server.options, **compiling.options},
+        options=options,
         allow_lossy=compiling.allow_lossy,
         force=compiling.force,
         strict=compiling.strict,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,14 +15,17 @@ from orgflow.commands.run_table import chain_steps, failure_lines, format_table,
 from orgflow.commands.server import open_connection, server_exit_code
 from orgflow.commands.session import Session
 from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.target_choice import keep_deployed_options
 from orgflow.compilation.usage_errors import InputError, suggest_name
+from orgflow.compiler import LOWER, CompileRequest, run_stages, take_called_processes
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.engines import RemoteError, ServerAccess, is_address
 from orgflow_ir.plugins.executions import ExecutionQuery, ExecutionReader, NotDeployed, time_of
-from orgflow_ir.plugins.guards import call_guarded
+from orgflow_ir.plugins.guards import call_guarded, emit_guarded
 
 if TYPE_CHECKING:
     import datetime
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from orgflow.evaluation.production import ProductionReport
 
     from orgflow_ir.model import Model
-    from orgflow_ir.pipeline import PassContext
     from orgflow_ir.pipeline.services import Progress
     from orgflow_ir.plugins.contracts import Backend
     from orgflow_ir.plugins.executions import (
@@ -94,7 +96,14 @@ def executions_options(function: F) -> F:
 
 
 class Asked(NamedTuple):
-    """One call of the command."""
+    """One call of the command.
+
+    Attributes:
+        model: the model, with the processes that it calls as soon as it is compiled.
+        emitted: what it was compiled to, `None` before.
+        options: of the target.
+        engine: the address of the server.
+    """
 
     session: Session
     ctx: PassContext
@@ -117,16 +126,15 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     if reader is None:
         raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
     query = _parse_query(pull, reader)
-    replayed = None
-    if asked.emitted is not None and query.most is None:
-        replayed = _replay_saved(asked, asked.emitted, reader, pull.executions, query)
-    elif asked.emitted is not None:
-        replayed = _replay_pulled(asked, asked.emitted, reader, pull, query)
+    if query.most is None:
+        replayed = _replay_saved(asked, reader, pull.executions, query)
+    else:
+        replayed = _replay_pulled(asked, reader, pull, query)
     asked.session.collect(asked.ctx)
     asked.session.show()
     if replayed is None:
         return server_exit_code(asked.session, asked.backend)
-    report, source = replayed
+    report, source, asked = replayed
     if as_json:
         print_json(report.to_json(asked.session.more()))
     else:
@@ -134,6 +142,23 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     if html is not None:
         write_page(html, asked, report, source)
     return 0 if report.ok else 1
+
+
+def _compile_as_deployed(asked: Asked, stated: Mapping[str, str]) -> Asked | None:
+    """The model compiled with the options that its deployed workflow states; `None` after errors,
+    which are in the findings."""
+    ctx, backend = asked.ctx, asked.backend
+    options = keep_deployed_options(backend, asked.options, stated, ctx)
+    request = CompileRequest(asked.model, backend, options)
+    outcome = run_stages((take_called_processes, *LOWER), request, ctx)
+    if outcome.legal is None:
+        return None
+    quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
+    emitted = emit_guarded(backend, outcome.legal, quiet)
+    if emitted is None:
+        ctx.diagnostics.extend(quiet.diagnostics)
+        return None
+    return asked._replace(model=outcome.model, emitted=emitted, options=options)
 
 
 def _judge_executions(
@@ -169,13 +194,15 @@ def _parse_date(text: str | None, option: str) -> datetime.datetime | None:
 
 
 def _replay_saved(
-    asked: Asked, emitted: Emitted, reader: ExecutionReader, path: str, query: ExecutionQuery
-) -> tuple[ProductionReport, str] | None:
+    asked: Asked, reader: ExecutionReader, path: str, query: ExecutionQuery
+) -> tuple[ProductionReport, str, Asked] | None:
     try:
         executions = reader.saved(read_source(path), query)
-        return _judge_executions(
-            asked, emitted, reader, executions
-        ), f"saved in `{Path(path).name}`"
+        compiled = _compile_as_deployed(asked, reader.stated_options(asked.model, executions))
+        if compiled is None or compiled.emitted is None:
+            return None
+        report = _judge_executions(compiled, compiled.emitted, reader, executions)
+        return report, f"saved in `{Path(path).name}`", compiled
     except InputError as error:
         asked.ctx.emit(UnreadableInput, str(error), help=error.help)
     except ValueError as error:
@@ -184,8 +211,8 @@ def _replay_saved(
 
 
 def _replay_pulled(
-    asked: Asked, emitted: Emitted, reader: ExecutionReader, pull: Pull, query: ExecutionQuery
-) -> tuple[ProductionReport, str] | None:
+    asked: Asked, reader: ExecutionReader, pull: Pull, query: ExecutionQuery
+) -> tuple[ProductionReport, str, Asked] | None:
     if not is_address(asked.engine):
         raise click.UsageError(
             "--executions N requires --engine URL; or name a file with executions"
@@ -195,10 +222,14 @@ def _replay_pulled(
         if store is None:
             return None
         try:
-            workflows = store.workflows(emitted, pull.workflow_id)
+            stated = store.stated_options(asked.model, pull.workflow_id)
+            compiled = _compile_as_deployed(asked, stated)
+            if compiled is None or compiled.emitted is None:
+                return None
+            workflows = store.workflows(compiled.emitted, pull.workflow_id)
             with progress_bar() as progress:
                 executions = _one_by_one(store, workflows, query, progress)
-                report = _judge_executions(asked, emitted, reader, executions)
+                report = _judge_executions(compiled, compiled.emitted, reader, executions)
         except NotDeployed as error:
             raise click.UsageError(
                 f"{error}; deploy the model, or name an existing workflow with --workflow ID"
@@ -207,7 +238,7 @@ def _replay_pulled(
             error.report(asked.ctx)
             return None
     names = " and ".join(f"`{workflow.name}`" for workflow in workflows)
-    return report, f"of the deployed workflow {names}"
+    return report, f"of the deployed workflow {names}", compiled
 
 
 def _one_by_one(

@@ -190,16 +190,8 @@ def _replay_executions(
         session.collect(ctx)
         session.show()
         end_command(server_exit_code(session, target.backend))
-    request = CompileRequest(model, target.backend, target.options)
-    outcome = run_stages((take_called_processes, *LOWER), request, ctx)
-    files = None
-    if outcome.legal is not None:
-        quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
-        files = emit_guarded(target.backend, outcome.legal, quiet)
-        if files is None:
-            ctx.diagnostics.extend(quiet.diagnostics)
     asked = Asked(
-        session, ctx, target.backend, outcome.model, files, target.options,
+        session, ctx, target.backend, model, None, target.options,
         options.engine or LOCAL, options.key_file, options.wait,
     )  # fmt: skip
     pull = Pull(executions, options.status, options.since, options.until, options.workflow_id)

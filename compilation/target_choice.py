@@ -7,11 +7,12 @@ from typing import Any
 
 from orgflow.compilation.usage_errors import OptionError, UnknownName, suggest_name
 
+from orgflow_ir.model.element_names import join_listed
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.targets.target_rules import ContradictedOption
+from orgflow_ir.targets.target_rules import ContradictedOption, KeptOption
 
 
 def choose_backend(name: str, registry: Leaves) -> Backend:
@@ -68,6 +69,37 @@ def combine_stated_options(
     stated = backend.stated_options(source, processes)
     if stated is None:
         return dict(given)
+    report_contradictions(backend, given, stated, f"the workflow in {source.path}", ctx)
+    return {**stated, **given}
+
+
+def keep_deployed_options(
+    backend: Backend,
+    given: Mapping[str, str],
+    stated: Mapping[str, str],
+    ctx: PassContext,
+) -> dict[str, str]:
+    """The options for a model whose workflow is on a server: those that the workflow states, and
+    those that are given, which have priority. OF640 names the ones that only the workflow states.
+    """
+    kept = [f"`{name}={value}`" for name, value in stated.items() if name not in given]
+    if kept:
+        ctx.emit(
+            KeptOption,
+            f"compiled with {join_listed(kept)}, as the deployed workflow was",
+            help="give the option with another value to change it",
+        )
+    return {**stated, **given}
+
+
+def report_contradictions(
+    backend: Backend,
+    given: Mapping[str, str],
+    stated: Mapping[str, str],
+    workflow: str,
+    ctx: PassContext,
+) -> None:
+    """OF410 for each given option that a workflow states differently."""
     spec = backend.target
     compiled = {**spec.default_options, **stated}
     for name, value in given.items():
@@ -76,8 +108,6 @@ def combine_stated_options(
             was = f"`{name}={before}`" if before is not None else f"no `{name}`"
             ctx.emit(
                 ContradictedOption,
-                f"the workflow in {source.path} was compiled with {was}, and this command uses "
-                f"`{name}={value}`",
+                f"{workflow} was compiled with {was}, and this command uses `{name}={value}`",
                 help=f"omit `{name}` to use the options of the workflow",
             )
-    return {**stated, **given}

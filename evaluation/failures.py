@@ -211,8 +211,14 @@ FAULT_TEXTS: dict[str, FaultText] = {
         "compute a date or a duration of ISO 8601, such as PT1H",
     ),
     "unreached": FaultText(
-        "OF561", "no input of a run leads to {element}",
+        "OF561",
+        "a search found no input that leads to {element}; it tried the values that the conditions "
+        "tell apart",
         "check the condition of the branch, and what sets its variables", "medium",
+    ),
+    "excluded": FaultText(
+        "OF561", "no input leads to {element}: no values meet the conditions before it",
+        "correct the conditions of the branches, or remove the branch",
     ),
 }  # fmt: skip
 """The sentence about each kind of fault."""
@@ -236,7 +242,7 @@ def report_faults(report: ReplayReport, model: Model, ctx: PassContext) -> None:
 
 def _explain_fault(fault: FaultyBranch, labels: Mapping[str, str], model: Model | None) -> Failure:
     """The record of a fault in what a model computes."""
-    text = FAULT_TEXTS[fault.kind]
+    text = FAULT_TEXTS["excluded" if fault.is_proved else fault.kind]
     element = fault.element
     named = _name_end(labels.get(element, element))
     if fault.kind == "unreached" and model is not None:

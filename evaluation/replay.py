@@ -92,6 +92,7 @@ class FaultyBranch(NamedTuple):
     kind: str
     element: str
     message: str
+    is_proved: bool = False
 
 
 @dataclass(frozen=True)
@@ -306,7 +307,11 @@ def _list_faults(process: Process, chosen: RunSelection, drawn: Set[str]) -> Ite
     for flow in chosen.unreached:
         if flow not in drawn:
             continue
-        yield FaultyBranch(process.id, "unreached", flow, "no input leads to it")
+        if flow in chosen.excluded_flows:
+            reason = "no values meet the conditions before it"
+            yield FaultyBranch(process.id, "unreached", flow, reason, is_proved=True)
+        else:
+            yield FaultyBranch(process.id, "unreached", flow, "a search found no input for it")
 
 
 def _play_runs(

@@ -175,9 +175,8 @@ def test_a_run_that_data_cannot_drive_blames_the_model_only_where_it_is_its_faul
         '<sequenceFlow id="f6" sourceRef="b" targetRef="e"/></process></definitions>'
     )
     ran = invoke("run", str(closed), "--all-paths")
-    assert "OF561 [unreached-branch] no input of a run leads to the branch from `Big?` to `B`" in said(
-        ran.err
-    )
+    unreached = "OF561 [unreached-branch] no input leads to the branch from `Big?` to `B`"
+    assert unreached in said(ran.err)
 
 
 def test_labels_that_differ_only_in_case_are_both_named(invoke: Invoke, tmp_path: Path) -> None:

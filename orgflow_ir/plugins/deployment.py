@@ -165,6 +165,12 @@ class DeploySession(ABC):
         """The workflows that `model`, read from `path`, was compiled to. `named` means that they
         were named for this deploy, so a workflow with another name is a different one."""
 
+    def stated_options(self, model: Model) -> Mapping[str, str]:
+        """The options with which the workflows of a model on the server were compiled; none by
+        default. Raises `RemoteError`."""
+        del model
+        return {}
+
     @abstractmethod
     def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:
         """Compare with the state of the server. Raises `RemoteError`, and `ValueError` for

@@ -178,6 +178,12 @@ class ExecutionStore(ABC):
             RemoteError: the server failed.
         """
 
+    def stated_options(self, model: Model, named: str | None) -> Mapping[str, str]:
+        """The options with which the workflows of a model on the server were compiled, or that of
+        the id `named`; none by default. Raises `RemoteError`."""
+        del model, named
+        return {}
+
     @abstractmethod
     def executions(self, workflow: StoredWorkflow, query: ExecutionQuery) -> Iterator[Execution]:
         """Its executions with their data, the latest first, one after the other. Raises
@@ -205,6 +211,12 @@ class ExecutionReader(ABC):
     @abstractmethod
     def saved(self, source: SourceFile, query: ExecutionQuery) -> Sequence[Execution]:
         """Executions in a file. Raises `ValueError` if the file contains none."""
+
+    def stated_options(self, model: Model, executions: Sequence[Execution]) -> Mapping[str, str]:
+        """The options with which the workflows of a model were compiled that some executions ran;
+        none by default."""
+        del model, executions
+        return {}
 
     @abstractmethod
     def connect(

@@ -73,7 +73,9 @@ class RunSelection(NamedTuple):
     Attributes:
         runs: those to execute.
         faults: what ends other runs before their end.
-        unreached: ids of flows that no data leads to.
+        unreached: ids of flows that no data leads to which a search tried; it tries every kind of
+            value that the conditions before them tell apart.
+        excluded_flows: those of them before which a condition is that no values meet.
         undecided: ids of flows for which no data was found that leads to them, though there may be
             some.
         left_out: the number of runs that are not executed.
@@ -87,6 +89,7 @@ class RunSelection(NamedTuple):
     left_out: int = 0
     undecided: tuple[str, ...] = ()
     excluded: tuple[Run, ...] = ()
+    excluded_flows: frozenset[str] = frozenset()
 
 
 class WorkflowRun(NamedTuple):

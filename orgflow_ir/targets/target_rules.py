@@ -208,6 +208,28 @@ class ContradictedOption(Rule):
     category = Category.TARGET
 
 
+class KeptOption(Rule):
+    """
+    What it finds
+        A model that `deploy` compiles, or `run --executions` compares, with options of the deployed
+        workflow: neither the command line nor an `orgflow.toml` gives them. The workflow states its
+        options in a note.
+    Why it is wrong
+        This is no fault. Without these options, the deployment would change how the workflow works,
+        and executions would be compared with another workflow than the deployed one.
+    Example
+        A workflow was deployed with `people=placeholder`, and its model is now deployed with no
+        option.
+    Instead
+        Give the option with another value to change it, for example its default value.
+    """
+
+    code = "OF640"
+    name = "kept-option"
+    severity = Severity.INFO
+    category = Category.DEPLOY
+
+
 TARGET_RULES: tuple[type[Rule], ...] = (
     LoweredConstruct,
     LossyLowering,
@@ -219,4 +241,5 @@ TARGET_RULES: tuple[type[Rule], ...] = (
     KeptAsNote,
     NeverOccurs,
     ContradictedOption,
+    KeptOption,
 )

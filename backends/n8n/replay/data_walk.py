@@ -41,13 +41,13 @@ from orgflow_ir.decisions.link import Logic
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.control_flow.calls import find_callee, hands_everything, takes_everything
 from orgflow_ir.flow.control_flow.graph import list_reachable
+from orgflow_ir.flow.nets.failures import steps_called
 from orgflow_ir.flow.token_game.stub_data import (
     decided_by,
     list_demands,
     nest_values,
     taken_flows,
 )
-from orgflow_ir.flow.nets.failures import steps_called
 from orgflow_ir.lowering.unrolling import is_loop_variable
 from orgflow_ir.model import CallActivity, Event
 from orgflow_ir.model.provenance import source_ids

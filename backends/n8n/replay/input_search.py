@@ -27,6 +27,7 @@ from orgflow.backends.n8n.replay.path_conditions import (
     order_values,
     relate_conditions,
     solve_conditions,
+    tells_all_apart,
 )
 
 from orgflow_ir.diagnostics import Step
@@ -37,7 +38,7 @@ from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.flow.token_game.stub_data import OTHERWISE
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.plugins.runners import ComputedFault, RunSelection
-from orgflow_ir.program.syntax import variables
+from orgflow_ir.program.syntax import Tree, variables
 
 RESTRICTED = (WalkRules(), WalkRules(portable=False))
 """The rules under which no step sets what the model lets other steps set."""
@@ -132,7 +133,8 @@ class _Selection:
         solved: the numbers of those runs of the flow that are planned.
         is_covered: whether a search covers the programs.
         undecided: flows before which a condition is that a search does not cover.
-        dead: flows before which a condition is that no values meet.
+        dead: flows before which a condition is for which a search finds no values.
+        proved: those of them for which there are none, since the search is exhaustive.
         taken: flows that runs took which then failed.
         faults: by kind and element, those of any run.
         stopped: by flow, the first of a run that was to take it.
@@ -144,6 +146,7 @@ class _Selection:
         self.solved: set[int] = set()
         self.undecided: set[str] = set()
         self.dead: set[str] = set()
+        self.proved: set[str] = set()
         self.taken: set[str] = set()
         self.faults: dict[tuple[str, str], ComputedFault] = {}
         self.stopped: dict[str, ComputedFault] = {}
@@ -239,6 +242,7 @@ class _Selection:
             tuple(f for f in unreached if f not in undecided),
             undecided=tuple(f for f in unreached if f in undecided),
             excluded=tuple(r for n, r in enumerate(self.runs.runs) if n not in self.solved),
+            excluded_flows=frozenset(self.proved),
         )
 
 
@@ -498,22 +502,25 @@ class InputSearch:
             if result.run is not None:
                 chosen.taken.update(result.run.flows)
         near = simulator.nearest or _Nearness(2.0, frozenset(walk.slots), walk.slots)
-        if near.failed is not None and self._is_contradiction(near.failed):
+        contradicting = self._contradicting_demands(near.failed) if near.failed is not None else ()
+        if contradicting:
             chosen.dead.add(flow)
+            if tells_all_apart(contradicting):
+                chosen.proved.add(flow)
         chosen.note_failure(flow, near)
         return near
 
-    def _is_contradiction(self, condition: PathCondition) -> bool:
-        """Whether no values of the variables, wherever these come from, meet a demand of a
-        condition, or all demands together."""
+    def _contradicting_demands(self, condition: PathCondition) -> Sequence[tuple[Tree, bool]]:
+        """A demand of a condition, or all demands together, for which a search finds no values of
+        the variables, wherever these come from; empty if it finds some."""
         for demands in (*((demand,) for demand in condition.demands), condition.demands):
             paths = {path for tree, _ in demands for path in variables(tree)}
             free = {path: Slot("", 0, path) for path in sorted(paths)}
             part = PathCondition(demands, free, {})
             is_said = is_covered(tree for tree, _ in demands)
             if is_said and free and self._solve_path(part, (), {}) is None:
-                return True
-        return False
+                return demands
+        return ()
 
     def _list_changes(
         self, near: _Nearness, inputs: Mapping[Slot, Any]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from orgflow_ir.flow.token_game.stub_data import list_candidates
 from orgflow_ir.model.records import NamedTuple
@@ -248,6 +248,33 @@ def _open_exact(tree: Tree) -> Tree:
 def is_number(value: Any) -> bool:
     """Whether a value of JSON is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def tells_all_apart(demands: Sequence[tuple[Tree, bool]]) -> bool:
+    """Whether the listed values of conditions stand for all values, so that a search through them
+    proves that no value meets the conditions: at most two variables, each only compared with
+    constants, and texts only for equality."""
+    names = {part.path for tree, _ in demands for part in walk_parts(tree) if _is_variable(part)}
+    if len(names) > _MOST_PROVED or len(list_values(demands)) >= _MOST_VALUES:
+        return False
+    return all(_is_compared(part) for tree, _ in demands for part in walk_parts(tree))
+
+
+_MOST_PROVED = 2
+
+
+def _is_variable(part: Node) -> TypeGuard[Variable]:
+    return isinstance(part, Variable)
+
+
+def _is_compared(part: Node) -> bool:
+    if not isinstance(part, Comparison):
+        return isinstance(part, Constant | Exact | Logical | Not | Variable)
+    constants_of = [operand for operand in part.operands if isinstance(operand, Constant)]
+    if not constants_of or not any(isinstance(operand, Variable) for operand in part.operands):
+        return False
+    is_equality = part.operator in ("==", "!=", "=")
+    return is_equality or is_number(constants_of[0].value)
 
 
 # -- what a search says ----------------------------------------------------------------------------

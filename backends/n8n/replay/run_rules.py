@@ -8,11 +8,12 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class UnreachedBranch(Rule):
     """
     What it finds
-        A branch that no input of a run leads to. `run` evaluates scripts, decisions, mappings and
-        conditions, and searches for inputs that meet the conditions of each branch. The rule
-        reports a branch whose conditions contradict themselves, compare with constants, or compute
-        with numbers. `run` lists other branches that it does not reach as uncovered, and they are
-        no finding. Of several branches in a row it reports the first.
+        A branch whose conditions no values meet, or to which a search finds no input. `run`
+        evaluates scripts, decisions, mappings and conditions, and tries the values that the
+        conditions tell apart. The message states which of the two it is. The search decides only
+        where conditions compare with constants or compute with numbers. `run` lists other branches
+        that it does not reach as uncovered, and they are no finding. Of several branches in a row
+        it reports the first.
     Why it is wrong
         The steps on the branch never run.
     Example

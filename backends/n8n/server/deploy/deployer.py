@@ -31,6 +31,7 @@ from orgflow.backends.n8n.server.deploy.succession import find_orphans
 from orgflow.backends.n8n.server.deploy.support_removal import SupportRemoval
 from orgflow.backends.n8n.server.deploy.support_step import SupportStep
 from orgflow.backends.n8n.server.deploy.workflow_files import read_workflows
+from orgflow.backends.n8n.server.deployed_options import read_deployed_options
 from orgflow.backends.n8n.server.deployment_marker import is_edited, marker_of, rename_workflow
 from orgflow.backends.n8n.server.session import Server, clear_stale, connect_server
 from orgflow.backends.n8n.verify.reference import compile_references
@@ -73,6 +74,7 @@ class N8nDeploySession(DeploySession):
     def __init__(self, server: Server) -> None:
         self._server = server
         self.options = server.options
+        self._listed: list[dict[str, Any]] | None = None
 
     def read(
         self, source: SourceFile, path: str, ctx: PassContext, *, name: str | None
@@ -111,8 +113,16 @@ class N8nDeploySession(DeploySession):
             report_fit(wanted, self._server.version, ctx)
         return workflows
 
+    def stated_options(self, model: Model) -> Mapping[str, str]:
+        """See `DeploySession`: by the note of the deployment. Workflows are listed once for
+        all models of a deployment."""
+        if self._listed is None:
+            self._listed = list(self._server.client.listed())
+        return read_deployed_options(self._listed, model)
+
     def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:
         """See `DeploySession`."""
+        self._listed = None
         run = DeployRun(
             self._server.client,
             self._server.undo,

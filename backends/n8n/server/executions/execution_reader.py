@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.server.client.errors import RefusedError
+from orgflow.backends.n8n.server.deployed_options import (
+    read_deployed_options,
+    read_process_options,
+)
 from orgflow.backends.n8n.server.executions import fetch
 from orgflow.backends.n8n.server.executions.observing import Observer
 from orgflow.backends.n8n.server.session import Server, connect_server
@@ -43,6 +49,12 @@ class N8nExecutions(ExecutionReader):
         """See `ExecutionReader`: one answer of the API, a page of them, a list, or one per line."""
         return fetch.read_saved(source.path, source.data, query)
 
+    def stated_options(self, model: Model, executions: Sequence[Execution]) -> Mapping[str, str]:
+        """See `ExecutionReader`: of the latest execution whose workflow states some."""
+        rows = (execution.get("workflowData") for execution in executions)
+        documents = (WorkflowDocument(row) for row in rows if isinstance(row, Mapping))
+        return read_process_options(documents, model)
+
     @contextlib.contextmanager
     def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[ExecutionStore | None]:
         """See `ExecutionReader`."""
@@ -67,6 +79,18 @@ class N8nExecutionStore(ExecutionStore):
         ]
         rows = fetch.find_deployed(self._server.client, compiled, named)
         return [StoredWorkflow(str(row["id"]), str(row.get("name"))) for row in rows]
+
+    def stated_options(self, model: Model, named: str | None) -> Mapping[str, str]:
+        """See `ExecutionStore`."""
+        client = self._server.client
+        if named is None:
+            return read_deployed_options(client.listed(), model)
+        try:
+            return read_process_options([WorkflowDocument(client.workflow(named))], model)
+        except RefusedError as error:
+            if error.status != 404:
+                raise
+            return {}  # `workflows` reports it
 
     def executions(self, workflow: StoredWorkflow, query: ExecutionQuery) -> Iterator[Execution]:
         """See `ExecutionStore`."""
