@@ -41,6 +41,11 @@ def print_keep_error(action: KeepError) -> Printed:
     """The node of a boundary event: it keeps the failure, and variables that the failed item may
     have under `message`."""
     event = action.event
+    if action.given:  # what a call was given are no variables of the process
+        written = ", ".join(f"{property_name(name)}: {code}" for name, code in _fields_of(event))
+        return Printed(
+            "set", set_.write_parameters(make_expression(f"({{ {written} }})"), keep=False)
+        )
     if not action.variables:
         fields = [(name, make_expression(code), "string") for name, code in _fields_of(event)]
         return Printed("set", set_.assign_parameters(fields, event.id))

@@ -452,11 +452,18 @@ class DecideBranch(NamedTuple):
 
 
 class KeepError(NamedTuple):
-    """Is where the error of a task is caught by an event: keeps the error, and with `variables`
-    those that the failed item has under its message."""
+    """Is where the error of a task is caught by an event: keeps the error.
+
+    Attributes:
+        event: the event.
+        variables: whether it keeps the variables that the failed item has under its message.
+        given: whether the failed item has the inputs of a call, which are variables of the called
+            process, and none of its own process.
+    """
 
     event: Event
     variables: bool = False
+    given: bool = False
 
 
 class CatchError(NamedTuple):

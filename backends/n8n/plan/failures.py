@@ -3,7 +3,7 @@ error."""
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.plan.actions import CatchError, KeepError, StopUncaught
+from orgflow.backends.n8n.plan.actions import CatchError, HandOver, KeepError, StopUncaught
 from orgflow.backends.n8n.plan.graph import HelperKey, PlanNode, Port, Role
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
@@ -55,6 +55,12 @@ def _plan_error_output(host: str, caught: tuple[CaughtError, ...], plan: ScopePl
             keep = graph.nodes[error.event].action
             assert isinstance(keep, KeepError)
             graph.nodes[error.event].action = keep._replace(variables=True)
+    prepared = graph.nodes.get(HelperKey(host, "inputs"))
+    if prepared is not None and isinstance(prepared.action, HandOver):
+        for error in caught:
+            keep = graph.nodes[error.event].action
+            assert isinstance(keep, KeepError)
+            graph.nodes[error.event].action = keep._replace(given=True)
     rest = next((error for error in caught if error.code is None), None)
     thrown = rest is not None and rest.thrown
     node.notes.append(_describe_error_output(caught, thrown, plan))

@@ -30,8 +30,8 @@ def read_deployed_options(rows: Iterable[Mapping[str, Any]], model: Model) -> di
 
 
 def read_process_options(documents: Iterable[WorkflowDocument], model: Model) -> dict[str, str]:
-    """The options that the first of some workflows states which was compiled from a process of a
-    model, as far as the target has them."""
+    """The options of the target that a workflow states: the first of some that was compiled from a
+    process of a model and states any."""
     processes = {process.id for process in model.processes}
     stated = find_stated_options(documents, processes)
     return permitted_options(stated, N8N_TARGET) if stated is not None else {}
