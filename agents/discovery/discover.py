@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Literal
 
 from orgflow.agents.discovery.automatic import find_automatic_messages, is_exchange
 from orgflow.agents.discovery.case_weights import WEIGHTS
@@ -44,6 +45,10 @@ _TOPICLESS = load_lexicon(EnglishLexicon).words.topicless
 MATTERS = 12
 """Number of words that a description names."""
 
+MAIN_STEPS = 8
+"""Number of steps that a description names: with more, descriptions of different processes become
+alike."""
+
 TALK = 9
 """A case with fewer messages, none of which states an action, is not a case."""
 
@@ -58,6 +63,13 @@ FEW = 5
 
 MOST_QUOTES = 5
 """Maximum number of passages kept for one element; a step may have many messages."""
+
+
+Confidence = Literal["high", "middle", "low"]
+"""How sure a process is."""
+
+SURE_CASES, SURE_STEPS = 3, 0.7
+"""A process is sure if this number of cases show this share of its steps."""
 
 
 class Misfit(NamedTuple):
@@ -89,6 +101,8 @@ class FoundProcess(NamedTuple):
         language: the code of the language of most of its messages.
         collaboration: the parties outside of the process with which it exchanges messages.
         misfits: the events that do not fit the model.
+        main_steps: the steps with most support, if there are more than a description names.
+        step_cases: the number of cases that show each step.
     """
 
     process: Process
@@ -102,6 +116,18 @@ class FoundProcess(NamedTuple):
     language: str = ENGLISH
     collaboration: Collaboration = Collaboration()
     misfits: tuple[Misfit, ...] = ()
+    main_steps: tuple[str, ...] = ()
+    step_cases: tuple[int, ...] = ()
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure the process is: `high` if three cases or more share most steps, `low` if a
+        single case shows it, so that nobody saw an alternative."""
+        if len(self.cases) < 2:
+            return "low"
+        shared = sum(number >= SURE_CASES for number in self.step_cases)
+        sure = len(self.cases) >= SURE_CASES and shared >= SURE_STEPS * len(self.step_cases) > 0
+        return "high" if sure else "middle"
 
     def renamed(self, name: str) -> FoundProcess:
         """The same process under another name."""
@@ -130,7 +156,8 @@ class FoundProcess(NamedTuple):
         roles = ", ".join(
             [actor for actor in self.actors if actor not in self.people][:MOST_ACTORS]
         )
-        matters, steps = ", ".join(self.matters), ". ".join(self.steps)
+        main = [step for step in self.steps if step in self.main_steps] or self.steps
+        matters, steps = ", ".join(self.matters), ". ".join(main)
         if self.language != ENGLISH:
             parts = [roles, matters, self.summary.rstrip("."), steps]
             return " ".join(f"{part}." for part in parts if part)
@@ -185,6 +212,7 @@ class Stages(NamedTuple):
         phrases: the phrases of messages.
         names: names of processes that a person decided on, by their places.
         undecided: pairs of cases that may be one, of which nobody knew.
+        refused: number of groups of alike cases that are too few for a process.
     """
 
     traits: Traits
@@ -193,6 +221,7 @@ class Stages(NamedTuple):
     phrases: list[list[Phrase]]
     names: Mapping[int, str] = MappingProxyType({})
     undecided: tuple[CaseJoin, ...] = ()
+    refused: int = 0
 
     def described(self, embedder: Embedder) -> Discovery:
         """Steps and models of the processes, without a language model."""
@@ -245,7 +274,8 @@ def group_messages(
     ]  # in one of two mails nobody may say it  # fmt: skip
     progress(3, STAGES, "processes")
     similar = find_processes(traits, cases, embedder if smallest < SMALLEST else None)
-    processes = select_recurring(traits, cases, similar)
+    processes = select_recurring(traits, cases, similar, threads=smallest < SMALLEST)
+    refused = len(similar) - len(processes)
     if smallest == SMALLEST:
         known = {case[0] for case in cases}
         rest = [group for group in groups if group[0] not in known]
@@ -266,6 +296,7 @@ def group_messages(
         [[fresh[c] for c in p] for p in processes],
         phrases,
         undecided=joined.undecided,
+        refused=refused,
     )
 
 
@@ -409,12 +440,23 @@ def _describe_process(
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in cases),
         matters,
+        main_steps=_choose_main_steps(steps),
+        step_cases=tuple(len(step.members) for step in steps),
         people=frozenset(
             bare_name(sender)
             for sender in senders
             if sender is not None and not role_of_person(sender)
         ),
     )
+
+
+def _choose_main_steps(steps: Sequence[Step]) -> tuple[str, ...]:
+    """The steps that a description names: those with most support, in the order of the process;
+    empty if it names all."""
+    if len(steps) <= MAIN_STEPS:
+        return ()
+    by_support = sorted(range(len(steps)), key=lambda n: (-steps[n].support, n))
+    return tuple(steps[n].name for n in sorted(by_support[:MAIN_STEPS]))
 
 
 def _choose_matters(
