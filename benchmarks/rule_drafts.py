@@ -6,7 +6,8 @@ form is `check order` (a step: its verb first, in German last; `a/b` are alterna
 `? words` (a condition), `@ words` (an event) or `-` (nothing to draw). A clause is lost if no
 element that cites its sentence has one of its forms; it is reported if a warning points into it, or
 says that no element cites its sentence. A step is invented if no clause of its sentences has it as
-a form. Without files, all texts of the tests are measured.
+a form. Drafts that model too little are measured as
+well (`--force`). Without files, all texts of the tests are measured.
 `--show` prints the lost clauses that were not reported, and the invented steps.
 """
 
@@ -19,10 +20,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import orgflow
+from orgflow.agents.text.rule_based import FORCE, RuleModeller
 
 from orgflow_ir.model import Event, Gateway, Model, Node, Task
 from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Document, Registry
 
 TEXTS = Path(__file__).resolve().parent.parent / "tests" / "agents" / "rule_texts"
 WARNING, UNCITED = "OF518", "no element of the draft cites"
@@ -107,7 +110,9 @@ def read_labelled(path: Path) -> LabelledText:
 
 
 def _fold_words(text: str) -> list[str]:
-    plain = "".join(c for c in unicodedata.normalize("NFD", text.lower()) if c.isalnum() or c in " -,.'")
+    plain = "".join(
+        c for c in unicodedata.normalize("NFD", text.lower()) if c.isalnum() or c in " -,.'"
+    )
     return [w.strip(".,'") for w in re.split(r"[\s-]+", plain.replace("ß", "ss")) if w.strip(".,'")]
 
 
@@ -139,15 +144,15 @@ def has_step(form: str, name: str, *, german: bool) -> bool:
 
 def count_draft(labelled: LabelledText) -> Counted:
     """Draft a text and compare the draft with its labels."""
-    result = orgflow.draft([orgflow.Document(labelled.name, labelled.text)], "text-rules")
-    model = result.model or Model(id="empty")
+    ctx = PassContext(registry=Registry(), options={FORCE: True})
+    drafted = RuleModeller().produce([Document(labelled.name, labelled.text)], ctx)
+    model = drafted or Model(id="empty")
     nodes = [node for scope in model.scopes() for node in scope.nodes]
     labels = [
-        (flow.name, _cited_spans((node,)))
-        for scope in model.scopes() for flow in scope.flows
-        for node in scope.nodes if node.id == flow.source and flow.name
+        (flow.name, _cited_spans(n for n in scope.nodes if n.id in (flow.source, flow.target)))
+        for scope in model.scopes() for flow in scope.flows if flow.name
     ]  # fmt: skip
-    warnings = [d for d in result.diagnostics if d.code == WARNING and d.loc is not None]
+    warnings = [d for d in ctx.diagnostics if d.code == WARNING and d.loc is not None]
     counted = Counted()
     german = labelled.german
     for clause in (c for c in labelled.clauses if c.stated):
@@ -226,17 +231,22 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print the passages behind the counts")
     arguments = parser.parse_args()
     paths = arguments.paths or sorted(path for path in TEXTS.iterdir() if path.is_dir())
-    everything = Counted()
+    everything, by_language = Counted(), {"English": Counted(), "German": Counted()}
     print(HEADER)
     for path in paths:
         part = Counted()
         for file in sorted(path.glob("*.txt")) if path.is_dir() else [path]:
-            part.add(count_draft(read_labelled(file)))
+            labelled = read_labelled(file)
+            counted = count_draft(labelled)
+            part.add(counted)
+            by_language["German" if labelled.german else "English"].add(counted)
         print(part.row(path.stem))
         everything.add(part)
         if arguments.show:
             print(*(f"  not reported  {line}" for line in part.unreported), sep="\n")
             print(*(f"  invented      {line}" for line in part.strange), sep="\n")
+    for language, counted in by_language.items():
+        print(counted.row(language))
     print(everything.row("all"))
 
 
