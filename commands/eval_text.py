@@ -14,6 +14,7 @@ import click
 from orgflow.agents.model_client.settings import NotConfigured
 from orgflow.agents.model_client.usage import Expected
 from orgflow.agents.text.draft_options import FIRST_DRAFTS, OMITTED_RULES, PROMPT, ROUNDS
+from orgflow.agents.text.rule_based import FORCE
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.eval_options import EvalOptions
 from orgflow.commands.language_model import announce_model, connect_model, keep_calls, report_usage
@@ -97,7 +98,7 @@ class DraftRunner:
         ctx = session.context()
         ctx.options = {
             **ctx.options, ROUNDS: rounds, PROMPT: self._prompt, FIRST_DRAFTS: shared,
-            OMITTED_RULES: tuple(omitted),
+            OMITTED_RULES: tuple(omitted), FORCE: True,
         }  # fmt: skip
         run = (title, rounds, tuple(omitted))
         shared.key = (title, self._drafted[run], tuple(omitted))

@@ -22,6 +22,7 @@ from orgflow.agents.text.doubts import (
 )
 from orgflow.agents.text.draft_options import PROMPT, ROUNDS
 from orgflow.agents.text.draft_rules import UnsoundDraft
+from orgflow.agents.text.text_rules import MissingParser, UnsupportedLanguage
 from orgflow.commands.completion_values import FILE, complete_targets
 from orgflow.commands.language_model import (
     announce_model,
@@ -82,6 +83,12 @@ else:
 WITH_MODEL, BY_RULES = "text", "text-rules"
 """The agents: one asks a language model, the other needs none."""
 
+FORCE, SENTENCE_STEPS = "force", "sentence_steps"
+"""Options of the context for drafts by rules."""
+
+UNREADABLE = (MissingParser.code, UnsupportedLanguage.code)
+"""Codes about texts that the rules cannot read: exit code 2."""
+
 
 class DraftOptions(ModelOptions, DiagnosticsOptions):
     """The options of `model`."""
@@ -99,6 +106,9 @@ class DraftOptions(ModelOptions, DiagnosticsOptions):
     rounds: int
     prompt: str | None
     feedback: str | None
+    strict: bool
+    force: bool
+    sentence_steps: bool
 
 
 @click.command("model", short_help="Draft a process from a text.")
@@ -126,6 +136,14 @@ class DraftOptions(ModelOptions, DiagnosticsOptions):
     help="Number of reviews of every gateway and the parts between gateways. [default: 0]",
 )  # fmt: skip
 @prompt_option
+@click.option("--strict", is_flag=True, help="Fail on warnings as well.")
+@click.option(
+    "--force", is_flag=True,
+    help="Write a draft by rules even if it models too few clauses of the text.",
+)  # fmt: skip
+@click.option(
+    "--sentence-steps", is_flag=True, help="Draft one step per sentence, in any language."
+)
 @feedback_option
 @model_options
 @diagnostics_options
@@ -134,7 +152,10 @@ def command(options: DraftOptions) -> None:
     """Draft a process from TEXT (a file, or - for standard input) and write it for a target.
 
     A language model drafts it and cites a sentence for every element; the draft is checked and
-    compared with the text. Without a language model, rules draft it. Exit code 3: the model failed.
+    compared with the text. Without a language model, rules draft it from English or German, and
+    report each clause that no element models; below 60 % of the clauses, nothing is written. Exit
+    code 2: there are no rules for the language, or the parser is missing. Exit code 3: the model
+    failed.
     """
     for written, option in (
         (options.output, "-o"), (options.explain, "--explain"), (options.questions, "--questions"),
@@ -152,7 +173,10 @@ def command(options: DraftOptions) -> None:
     except (UnknownName, UnsupportedError) as error:
         raise click.UsageError(str(error)) from None
     try:
-        ctx.options = {**ctx.options, ROUNDS: options.rounds, PROMPT: options.prompt}
+        ctx.options = {
+            **ctx.options, ROUNDS: options.rounds, PROMPT: options.prompt, FORCE: options.force,
+            SENTENCE_STEPS: options.sentence_steps,
+        }  # fmt: skip
         failures = read_feedback(options.feedback)
         if client is not None:
             _announce_draft(client, document, failures, backend.name, options, session)
@@ -181,7 +205,10 @@ def command(options: DraftOptions) -> None:
             write_artifacts(artifacts, options.output)
     finally:
         session.show()
-    end_command(SERVER_FAILED if failed else exit_code(session.diagnostics))
+    if any(d.code in UNREADABLE for d in session.diagnostics):
+        end_command(2)
+    code = exit_code(session.diagnostics, strict=options.strict)
+    end_command(SERVER_FAILED if failed else code)
 
 
 def _announce_draft(

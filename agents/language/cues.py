@@ -38,11 +38,44 @@ MAY_BE_TOGETHER = re.compile(
     re.IGNORECASE,
 )
 """Every word that supports a parallel gateway; `TOGETHER` has those that demand one."""
+MAY_BE_CHOICE = re.compile(
+    r"\b(?:if|unless|or|either|may|might|can|could|should|otherwise|else|whether|where|when|once|until"
+    r"|only|in case|in the event|depending|optional\w*|possibl[ey]|sometimes|below|above|over|under"
+    r"|except|whichever|again|repeat\w*|not|wenn|falls|sofern|oder|entweder|kann|können|sonst"
+    r"|andernfalls|ansonsten|bei|ob|wer|nur|je nach\w*|bis|nicht|erneut)\b|\?",
+    re.IGNORECASE,
+)
+"""Every word that supports an exclusive gateway."""
 OR = re.compile(r"\bor\b", re.IGNORECASE)
 ONE_OF = re.compile(r"\b(?:either|only one|exactly one|one of|or else)\b", re.IGNORECASE)
 
 _BEGINNING = 12
 """A cue that starts before this character begins the sentence."""
+
+
+_INTRODUCTION = re.compile(
+    r"\b(?:works?|looks?|goes|go|runs?|is|are|happens?|proceeds?)(?: organi[sz]ed| structured)? "
+    r"(?:like this|as follows|this way)\b"
+    r"|\b(?:as follows|the following (?:steps|way|process|order))\b"
+    r"|\bhere(?: is|'s|’s) (?:what|how)\b"
+    r"|\b(?:quick|short|brief) (?:summary|overview|description)\b"
+    r"|\byou (?:asked|wanted to know)\b"
+    r"|\b(?:this|the following) (?:text|procedure|document|section|page) (?:describes|explains)\b"
+    r"|\b(?:activities|steps|things|tasks|checks) (?:are (?:carried out|done|performed)|follow|"
+    r"happen|take place)\b[^,.;]*(?=:)",
+    re.I,
+)
+"""A statement about the description, and no step."""
+
+
+def find_introduction_end(text: str) -> int:
+    """Where the steps begin in a sentence that introduces them: behind its colon, or at its end; 0
+    where it introduces nothing."""
+    cue = _INTRODUCTION.search(text)
+    if cue is None:
+        return 0
+    colon = re.search(r":\s", text[cue.end() :])
+    return cue.end() + colon.end() if colon is not None else len(text)
 
 
 def begins_with_otherwise(text: str) -> bool:

@@ -106,6 +106,18 @@ def language_name(code: str) -> str:
     return LANGUAGE_NAMES.get(code, code)
 
 
+_GERMAN_MARKS = re.compile(r"[äöüß]|\b(?:der|die|das|den|dem|und|wird|ein|eine|einen|im|zum)\b")
+_ENGLISH_MARKS = re.compile(r"\b(?:the|an|and|is|are|of|to|he|she|they|it|with)\b", re.IGNORECASE)
+
+
+def seems_german(text: str) -> bool:
+    """Whether a text is German, also if it is short: by its function words and letters."""
+    if identify_language(text) == GERMAN:
+        return True
+    undetermined = identify_language(text) == "" and _ENGLISH_MARKS.search(text) is None
+    return undetermined and _GERMAN_MARKS.search(text) is not None
+
+
 def seems_english(text: str) -> bool:
     """Whether a text is more likely English than another language, by function words; terse texts
     without any are treated as English."""

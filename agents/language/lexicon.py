@@ -39,6 +39,8 @@ class EnglishVerbs:
     idioms: Words
     leading: Words
     states: Words
+    phases: Words
+    objectless: Words
     sending: Words
     stated: Words
     omitting: Words
@@ -116,6 +118,8 @@ class GermanVerbs:
 
     acts: Words
     talk: Words
+    handling: Words
+    states: Words
     coming: Words
     separable: OrderedWords
     inseparable: OrderedWords
@@ -130,12 +134,19 @@ class GermanNouns:
     """Lists of nouns in `german.toml`, in lower case."""
 
     empty: Words
+    processes: Words
 
 
 @dataclass(frozen=True)
 class GermanWords:
     """Lists of other words in `german.toml`."""
 
+    subordinate: Words
+    conditional: Words
+    otherwise: Words
+    together: Words
+    pronouns: Words
+    datives: Words
     adverbs: Words
     prepositions: Words
 

@@ -29,6 +29,15 @@ _BARE_INFINITIVE = load_lexicon(EnglishLexicon).verbs.bare_infinitive
 _PREPOSITIONS = load_lexicon(EnglishLexicon).words.prepositions
 _NOUN_PLACES = ("pobj", "dobj", "dative", "conj", *SUBJECTS)
 """Relations of a noun phrase that is no verb."""
+_ACTS = load_lexicon(EnglishLexicon).verbs.acts
+_PERFORMER = ("NN", "NNP", "NNS", "JJ", "VB", "VBG", "VBP")
+"""Tags that the parser gives to the words of a performer's name."""
+_ARTICLES = ("the", "a", "an", "our", "their", "his", "her", "its")
+_CLAUSE_BEGINNINGS = frozenset(
+    (",", ";", ":", "-", "and", "but", "then", "while", "finally", "next")
+)
+_BEHIND_VERB = ("DT", "PRP$", "PRP", "CD", ".", ",", "CC", "NNS", "IN", "TO", "JJ")
+"""Tags of words that may stand behind a verb."""
 _MOST_PHRASES = 4
 """Maximum number of phrases of a sentence that are parsed again."""
 _MOST_WORDS = 3
@@ -41,6 +50,7 @@ class _Suspect(NamedTuple):
 
     words: tuple[Token, ...]
     verb: Token | None
+    bare: bool = False
 
 
 def parse_sentence(nlp: Any, text: str) -> ParsedText:
@@ -51,21 +61,26 @@ def parse_sentence(nlp: Any, text: str) -> ParsedText:
         text: the sentence on one line.
     """
     doc = nlp(text)
-    tried: set[int] = set()
+    tried: set[tuple[int, bool]] = set()
     for _ in range(_MOST_PHRASES):
-        suspect = next((s for s in _find_suspects(doc) if s.words[0].idx not in tried), None)
+        suspects = (*_find_suspects(doc), *_find_bare_performers(doc))
+        suspect = next((s for s in suspects if _suspect_key(s) not in tried), None)
         if suspect is None:
             break
-        tried.add(suspect.words[0].idx)
+        tried.add(_suspect_key(suspect))
         doc = _with_stand_in(nlp, doc, suspect) or doc
     return doc
+
+
+def _suspect_key(suspect: _Suspect) -> tuple[int, bool]:
+    return suspect.words[0].idx, suspect.bare
 
 
 def split_where_misread(nlp: Any, doc: ParsedText) -> list[ParsedText]:
     """The sentence, or its two halves if the parser mistakes the object of one clause for a subject
     of the next: `the nurse releases the bed and the team cleans the room`."""
     for clause in doc:
-        joint = _find_joint(clause)
+        joint = _find_joint(clause) or _find_loose_joint(clause)
         if joint is not None:
             before = doc.text[: joint.idx].rstrip(" ,") + "."
             behind = doc.text[joint.idx + len(joint.text) :].strip()
@@ -92,6 +107,23 @@ def _find_joint(clause: Token) -> Token | None:
     return None
 
 
+def _find_loose_joint(clause: Token) -> Token | None:
+    """The `and` behind the object of a verb that joins it to nothing, before the subject of a
+    clause that the parser takes for what the verb states: `the user confirms the solution and the
+    ticket is closed`."""
+    verb = clause.head
+    if clause.dep_ != "ccomp" or clause.i < verb.i:
+        return None
+    subjects = dependents_of(clause, *SUBJECTS)
+    for thing in dependents_of(verb, *OBJECTS):
+        for joint in dependents_of(thing, "cc"):
+            if not has_dependent(thing, "conj") and any(
+                s.left_edge.i == joint.i + 1 for s in subjects
+            ):
+                return joint
+    return None
+
+
 def _find_suspects(doc: ParsedText) -> Iterator[_Suspect]:
     """Phrases of two words or more behind an article, or at the beginning of the sentence, whose
     last word cannot be the verb that the parser takes it for."""
@@ -111,6 +143,31 @@ def _find_suspects(doc: ParsedText) -> Iterator[_Suspect]:
             if article and _is_noun_elsewhere(phrase, token):
                 yield _Suspect(phrase, None)
                 break
+
+
+def _find_bare_performers(doc: ParsedText) -> Iterator[_Suspect]:
+    """Words at the beginning of a clause before a word in -s that can be a verb and has no subject:
+    `legal reviews the terms`, `the team lead signs`."""
+    for verb in doc:
+        if not (verb.i and verb.tag_ in ("VBZ", "NNS") and verb.lower_.endswith("s")):
+            continue
+        lemma = verb.lemma_.lower()
+        if lemma not in _ACTS or has_dependent(verb, *SUBJECTS):
+            continue
+        words = list(takewhile(_may_name_performer, reversed(doc[: verb.i])))[:_MOST_WORDS]
+        if not words:
+            continue
+        start = words[-1].i
+        before = doc[start - 1] if start else None
+        behind = doc[verb.i + 1] if verb.i + 1 < len(doc) else None
+        begins = before is None or before.lower_ in _CLAUSE_BEGINNINGS or before.tag_ == "DT"
+        goes_on = behind is None or behind.tag_ in _BEHIND_VERB
+        if begins and goes_on:
+            yield _Suspect(tuple(reversed(words)), verb, True)
+
+
+def _may_name_performer(token: Token) -> bool:
+    return token.tag_ in _PERFORMER and token.lower_ not in _CLAUSE_BEGINNINGS
 
 
 def _verb_behind(phrase: tuple[Token, ...]) -> Token | None:
@@ -196,7 +253,9 @@ def _with_stand_in(nlp: Any, doc: ParsedText, suspect: _Suspect) -> ParsedText |
     first, last = suspect.words[0], suspect.words[-1]
     before = doc[first.i - 1].lower_ if first.i else ""
     noun = ("agent" if before == "an" else "clerk") + "s"[: _is_plural(last)]
-    if first.i == 0:
+    if suspect.bare and before not in _ARTICLES:
+        noun = "Anna"  # no plain noun stands without an article
+    elif first.i == 0:
         noun = noun.capitalize()
     kept = [t for t in doc if not first.i < t.i <= last.i]
     words = [noun if t.i == first.i else t.text for t in kept]

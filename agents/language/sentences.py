@@ -102,6 +102,18 @@ def first_words(text: str) -> str:
     return " ".join(re.split(r"[;:]|[.!?]+$", text)[0].split()[:14]).strip("-*• ,") or text[:60]
 
 
+def find_in_sentence(sentence: str, text: str, at: int) -> int:
+    """Where a place of a text stands in the sentence that the text is made of, in characters: the
+    sentence has other white space, a speaker, or other clauses. 0 where it is not there."""
+    words = re.findall(r"\w+", text[at:])[:6]
+    for count in range(len(words), 0, -1):
+        pattern = r"\W+".join(map(re.escape, words[:count]))
+        match = re.search(rf"(?<!\w){pattern}(?!\w)", sentence, re.IGNORECASE)
+        if match is not None:
+            return match.start()
+    return 0
+
+
 _SPEAKER = re.compile(r"([^\W\d_][\w'’.-]*(?: [\w'’.-]+){0,3}):\s+\S")
 
 

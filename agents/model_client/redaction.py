@@ -20,6 +20,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from orgflow.agents.language.identification import seems_english
+from orgflow.agents.language.lemmas import is_common_word
 from orgflow.agents.language.lexicon import PersonsLexicon, load_lexicon
 from orgflow.agents.language.parsing import MAX_CHARACTERS, load_parser
 from orgflow.agents.model_client.given_names import given_names, stop_words
@@ -282,6 +283,7 @@ class Redactor:
                     entity.label_ == "PERSON"
                     and _is_name(entity.text)
                     and (english or (several and _is_foreign_name(entity.text)))
+                    and _is_likely_name(entity.text, text[: at + entity.start_char])
                 ):
                     yield at + entity.start_char, at + entity.end_char, "PERSON"
 
@@ -376,6 +378,22 @@ def _is_foreign_name(text: str) -> bool:
     return all(word.lower() not in stop_words() for word in (words[0], words[-1])) and all(
         word[:1].isupper() or word in _LEXICON.particles for word in words
     )
+
+
+def _is_likely_name(words: str, before: str) -> bool:
+    """Whether what the parser takes for a person has a given name, or is several words of which
+    none is a common one; without the lists of given names, everything is likely.
+
+    Args:
+        before: the text in front of it.
+    """
+    names = given_names()
+    parts = words.split()
+    if not names or any(part.removesuffix("'s") in names for part in parts):
+        return True
+    if len(parts) < 2 or _ARTICLE.search(before[-10:]) is not None:
+        return False
+    return not any(part.isupper() or is_common_word(part) for part in parts)
 
 
 def _may_be_named(text: str) -> bool:

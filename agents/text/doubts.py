@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from orgflow.agents.language.cues import MAY_BE_TOGETHER, ONE_OF, OR
+from orgflow.agents.language.cues import MAY_BE_CHOICE, MAY_BE_TOGETHER, ONE_OF, OR
 
 from orgflow_ir.flow.nets.regions import reduce_scope
 from orgflow_ir.gaps.gap_rules import OpenDoubt
@@ -137,10 +137,14 @@ def _is_clear_split(
     gateway: Gateway, branches: Sequence[Flow], names: Mapping[str, Node], sentence: str
 ) -> bool:
     """Whether the kind of a split follows from its sentence: of a parallel one by a supporting
-    word, of an exclusive one unless it chooses between steps that are joined by `or`."""
+    word, of an exclusive one with conditions by a word for a choice, and of another one unless it
+    chooses between steps that are joined by `or`."""
     if gateway.gateway_kind == "parallel":
         return MAY_BE_TOGETHER.search(sentence) is not None
     if gateway.gateway_kind != "exclusive":
+        return False
+    labelled = any(flow.name for flow in branches)
+    if labelled and sentence and MAY_BE_CHOICE.search(sentence) is None:
         return False
     targets = (names.get(f.target) for f in branches if not f.name)
     steps = [n for n in targets if n is not None and not isinstance(n, Gateway | Event)]

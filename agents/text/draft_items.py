@@ -1,22 +1,50 @@
-"""The parts of a draft before it has flows: steps, choices, parallel branches, ways back."""
+"""The parts of a draft before it has flows: steps with their time limits, waiting, choices,
+parallel branches, ways back."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Literal
 
 from orgflow.agents.language.stems import content_words
+from orgflow.agents.language.time_limits import StatedTime
 
 from orgflow_ir.model.records import dataclass
 
 
 @dataclass
 class Step:
-    """A step, with its actor and the number of its sentence."""
+    """A step, with its actor and the number of its sentence.
+
+    Attributes:
+        limits: its deadlines, as in `after 14 days`.
+        before: the time that the process waits for before it, as in `3 days` or `every Monday`.
+        waits: the time, if the step only waits.
+        choices: the names of its alternatives, if one of them is done.
+    """
 
     name: str
     actor: str = ""
     sentence: int = 0
+    limits: list[str] = field(default_factory=list)
+    before: str = ""
+    waits: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class Wait:
+    """The process waits for a time, as in `3 days` or `until 1 May`.
+
+    Attributes:
+        receives: whether it waits for a message instead, as in `answer from assessor`.
+    """
+
+    text: str
+    sentence: int = 0
+    receives: bool = False
 
 
 @dataclass
@@ -28,21 +56,63 @@ class Back:
 
 @dataclass
 class Block:
-    """Branches (label, items): `X` if one of them is taken, `A` if all are.
+    """Branches (label, items): `X` if one of them is taken, `A` if all are, `W` if the one whose
+    first item, a `Wait`, happens first is.
 
     Attributes:
         sentence: the number of the sentence that states it.
         open: whether later sentences may add branches.
     """
 
-    kind: Literal["X", "A"]
+    kind: Literal["X", "A", "W"]
     branches: list[tuple[str, list[Item]]] = field(default_factory=list)
     sentence: int = 0
     open: bool = False
 
 
-Item = Step | Block | Back | None
+Item = Step | Wait | Block | Back | None
 """`None` is the end of the process."""
+
+
+PlacedSteps = list[tuple[int, Step]]
+"""Steps, each with its position in the sentence, in characters."""
+
+
+_WEEKDAY = re.compile(r"(?:every|each|jeden) (\w+day|\w+tag|Mittwoch)s?\b.*", re.IGNORECASE)
+
+
+def set_time(time: StatedTime, placed: PlacedSteps, *, first: bool) -> bool:
+    """Give a time of a sentence to the step that it belongs to: a deadline and a time at the end to
+    the step before it, another time to the step behind it, and all to the step that waits. A
+    repetition starts the process, or is the next such day. Returns whether an event has the time.
+
+    Args:
+        first: whether no step is before the sentence.
+    """
+    if time.kind == "cycle" and not first:
+        day = _WEEKDAY.fullmatch(time.text)
+        if day is None:
+            return False
+        time = time._replace(text=f"until {day[1]}")
+    if not placed:
+        return False
+    begin = time.span[0]
+    before = [step for at, step in placed if at < begin]
+    behind = [step for at, step in placed if at >= begin]
+    if before and before[-1].name.startswith(("Wait", "Warten")) and not before[-1].waits:
+        before[-1].waits = time.text.removeprefix("after ")
+        return True
+    if time.kind == "length":
+        return False
+    step = before[-1] if before and (time.kind == "deadline" or not behind) else None
+    step = step or (behind or before)[0]
+    if time.kind == "deadline":
+        step.limits.append(time.text)
+    elif step.before:
+        return False
+    else:
+        step.before = time.text
+    return True
 
 
 def find_open_choice(items: list[Item]) -> Block | None:
@@ -99,9 +169,18 @@ def last_sentence_leaves(items: list[Item]) -> bool:
 
 
 def _sentence_of(item: Item) -> int:
-    """The number of the sentence of an item of a row, which is a step or a block."""
-    assert isinstance(item, Step | Block)
+    """The number of the sentence of an item of a row that does not leave."""
+    assert isinstance(item, Step | Wait | Block)
     return item.sentence
+
+
+def walk_items(items: Iterable[Item]) -> Iterator[Item]:
+    """All items of a draft, also those in branches."""
+    for item in items:
+        yield item
+        if isinstance(item, Block):
+            for _, branch in item.branches:
+                yield from walk_items(branch)
 
 
 def is_same_step(step: Step, other: Step) -> bool:
