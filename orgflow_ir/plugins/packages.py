@@ -17,6 +17,7 @@ REQUIREMENTS = {
     "numpy": "numpy>=2.0",
     "openai": "openai>=1.60",
     "phonenumbers": "phonenumbers>=8.13",
+    "pyarrow": "pyarrow>=15",
     "pygls": "pygls>=2.0,<3",
     "spacy": "spacy>=3.8,<4",
 }

@@ -66,6 +66,7 @@ FRONTENDS = (
         "orgflow.frontends.outline",
         "orgflow.frontends.pme",
         "orgflow.frontends.powl",
+        "orgflow.frontends.traces",
         "orgflow.frontends.triples",
         "orgflow.frontends",
     ),
