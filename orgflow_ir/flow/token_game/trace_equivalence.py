@@ -37,16 +37,18 @@ _ENDS: Mapping[str, str] = {
 }
 
 
-class _Enough(Exception):
+class StepsExceeded(Exception):
     """More steps than were granted."""
 
 
 @dataclass
-class _Budget:
+class StepBudget:
+    """The number of steps that games may still fire."""
+
     left: int
 
 
-class _Side:
+class ObservedGame:
     """One process as a deterministic machine over what is visible.
 
     Args:
@@ -66,7 +68,7 @@ class _Side:
         keys: Mapping[str, str],
         choices: frozenset[str],
         silent: frozenset[str],
-        budget: _Budget,
+        budget: StepBudget,
     ) -> None:
         self.game = Game(model, Policy(once=True))
         self.process, self.keys, self.choices, self.budget = process, keys, choices, budget
@@ -88,7 +90,7 @@ class _Side:
     def _fire_step(self, state: State, step: Step) -> State:
         self.budget.left -= 1
         if self.budget.left < 0:
-            raise _Enough
+            raise StepsExceeded
         return self.game.fire(state, step)
 
     def shows(self, step: Step) -> Shown | None:
@@ -168,21 +170,21 @@ def compare_processes(
         silent: ids of elements of either process that are not observed.
         limit: maximum number of steps of the token games.
     """
-    budget = _Budget(limit)
+    budget = StepBudget(limit)
     back = {new_id: new_id for new_id in pairs.values()}
     choices = _common_choices(old[1], new[1], pairs, silent)
     ends = silent or frozenset()
-    first = _Side(*old, pairs, frozenset(choices), ends, budget)
-    second = _Side(*new, back, frozenset(pairs[c] for c in choices), ends, budget)
+    first = ObservedGame(*old, pairs, frozenset(choices), ends, budget)
+    second = ObservedGame(*new, back, frozenset(pairs[c] for c in choices), ends, budget)
     second.plain = first.plain = not silent
     try:
         return _walk_product(first, second, {v: k for k, v in pairs.items()}, budget, limit)
-    except _Enough:
+    except StepsExceeded:
         return Behaviour("bounded", limit, f"the limit of {limit} steps was reached")
 
 
 def _walk_product(
-    first_side: _Side, second_side: _Side, olds: Mapping[str, str], budget: _Budget, limit: int
+    first_side: ObservedGame, second_side: ObservedGame, olds: Mapping[str, str], budget: StepBudget, limit: int
 ) -> Behaviour:
     first = (first_side.start(), second_side.start())
     came: dict[tuple[Markings, Markings], tuple[Shown, ...]] = {first: ()}
@@ -194,7 +196,7 @@ def _walk_product(
         steps, others = first_side.after(a), second_side.after(b)
         looked_at = limit - budget.left
 
-        def text_of(side: _Side, shown: Shown) -> str:
+        def text_of(side: ObservedGame, shown: Shown) -> str:
             id = olds[shown[0]] if side is first_side else shown[0]
             label = side.nodes[id].label
             return f"{label} → {', '.join(shown[1])}" if shown[1] else label
