@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import assert_never
+from typing import Literal, assert_never
 
 from orgflow_ir.mining.process_tree import (
     Choice,
@@ -14,7 +14,16 @@ from orgflow_ir.mining.process_tree import (
     list_leaves,
 )
 from orgflow_ir.mining.process_tree import Sequence as PartSequence
-from orgflow_ir.model import Event, Flow, Gateway, Lane, Process, Task
+from orgflow_ir.model import (
+    Event,
+    EventDefinition,
+    Expression,
+    Flow,
+    Gateway,
+    Lane,
+    Process,
+    Task,
+)
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.records import NamedTuple, dataclass
 
@@ -23,20 +32,33 @@ CITED_STEPS = 2
 
 
 class StepLabel(NamedTuple):
-    """A step as it is drawn: its name, its performer or nothing, and what it cites."""
+    """A step as it is drawn: its name, its performer or nothing, and what it cites; its
+    documentation, the ISO duration of a timer before it, and its type."""
 
     name: str
     actor: str
     evidence: tuple[Evidence, ...]
+    doc: str = ""
+    wait: str = ""
+    task_type: Literal["user", "service"] = "user"
 
 
 class WayLabel(NamedTuple):
-    """The stated reason why a way is taken, with the question and what it cites."""
+    """The stated reason why a way is taken, with the question and what it cites; its documentation,
+    a condition in FEEL, and whether it is taken where no condition holds."""
 
     question: str
     text: str
     evidence: tuple[Evidence, ...]
+    doc: str = ""
+    condition: str = ""
+    is_default: bool = False
 
+
+UNLABELLED = WayLabel("", "", ())
+"""No reason."""
+
+FEEL = "https://www.omg.org/spec/DMN/20191111/FEEL/"
 
 LabelWays = Callable[[Choice], Sequence[WayLabel | None]]
 """The stated reason of each branch of a choice, or `None`."""
@@ -48,11 +70,15 @@ def leave_unlabelled(choice: Choice) -> list[WayLabel | None]:
 
 
 class _Exit(NamedTuple):
-    """Where drawing goes on: the node before, the label of the next flow, and what it cites."""
+    """Where drawing goes on: the node before, and the reason and the evidence of the next flow."""
 
     node: str
-    label: str
-    evidence: tuple[Evidence, ...]
+    reason: WayLabel = UNLABELLED
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What the next flow cites."""
+        return self.reason.evidence
 
 
 @dataclass(eq=False)
@@ -77,7 +103,11 @@ class _Drawing:
         """A flow to a node; it cites its reason, else what the node cites."""
         self.flows.append(
             Flow(
-                id=self.next_id("flow"), name=before.label, source=before.node, target=target,
+                id=self.next_id("flow"), name=before.reason.text, source=before.node, target=target,
+                doc=before.reason.doc, default=before.reason.is_default,
+                condition=Expression(text=before.reason.condition, language=FEEL)
+                if before.reason.condition
+                else None,
                 evidence=tuple(dict.fromkeys((*before.evidence, *evidence))), origin=self.origin,
             )
         )  # fmt: skip
@@ -117,15 +147,28 @@ class _Drawing:
                 assert_never(tree)
 
     def _draw_task(self, step: StepLabel, before: _Exit) -> _Exit:
+        if step.wait:
+            before = self._draw_timer(step, before)
         task = Task(
-            id=self.next_id("task"), name=step.name, task_type="user", evidence=step.evidence,
-            origin=self.origin,
+            id=self.next_id("task"), name=step.name, task_type=step.task_type, doc=step.doc,
+            evidence=step.evidence, origin=self.origin,
         )  # fmt: skip
         self.nodes.append(task)
         if step.actor:
             self.actors.setdefault(step.actor, []).append(task.id)
         self.add_flow(before, task.id, step.evidence)
-        return _Exit(task.id, "", ())
+        return _Exit(task.id)
+
+    def _draw_timer(self, step: StepLabel, before: _Exit) -> _Exit:
+        """An event that waits before a step."""
+        time = Expression(text=step.wait)
+        event = Event(
+            id=self.next_id("timer"), position="catch", evidence=step.evidence, origin=self.origin,
+            definitions=(EventDefinition(kind="timer", timer="duration", expression=time),),
+        )  # fmt: skip
+        self.nodes.append(event)
+        self.add_flow(before, event.id, step.evidence)
+        return _Exit(event.id)
 
     def _draw_ways(
         self,
@@ -140,23 +183,22 @@ class _Drawing:
         self.add_flow(before, split.id, split.evidence)
         exits = []
         for way, label in zip(branches, labels, strict=True):
-            reason = label or WayLabel("", "", ())
-            exits.append(self.draw_tree(way, _Exit(split.id, reason.text, reason.evidence)))
+            exits.append(self.draw_tree(way, _Exit(split.id, label or UNLABELLED)))
         join = self.add_gateway("join", tree)
         for exit_ in exits:
             self.add_flow(exit_, join.id, () if exit_.evidence else join.evidence)
-        return _Exit(join.id, "", ())
+        return _Exit(join.id)
 
     def _draw_loop(self, tree: Loop, before: _Exit) -> _Exit:
         """A join, the body, and a split from which the repetition returns to the join."""
         join = self.add_gateway("join", tree)
         self.add_flow(before, join.id, join.evidence)
-        last = self.draw_tree(tree.body, _Exit(join.id, "", ()))
+        last = self.draw_tree(tree.body, _Exit(join.id))
         split = self.add_gateway("split", tree)
         self.add_flow(last, split.id, split.evidence)
-        back = self.draw_tree(tree.again, _Exit(split.id, "", ()))
+        back = self.draw_tree(tree.again, _Exit(split.id))
         self.add_flow(back, join.id, join.evidence)
-        return _Exit(split.id, "", ())
+        return _Exit(split.id)
 
 
 def cite_steps(steps: Sequence[StepLabel]) -> tuple[Evidence, ...]:
@@ -191,7 +233,7 @@ def draw_process(
     first, final = cite_steps(ordered[:1]), cite_steps(ordered[-1:])
     start = Event(id=drawing.next_id("start"), position="start", evidence=first, origin=origin)
     drawing.nodes.append(start)
-    last = drawing.draw_tree(tree, _Exit(start.id, "", ()))
+    last = drawing.draw_tree(tree, _Exit(start.id))
     end = Event(id=drawing.next_id("end"), position="end", evidence=final, origin=origin)
     drawing.nodes.append(end)
     drawing.add_flow(last, end.id, final)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Final
 
 from orgflow_ir.mining.inductive_miner import join_related
@@ -203,9 +204,7 @@ class _Mining:
     def _cut_sequence(self, variants: Variants, graph: FollowsGraph) -> Tree | None:
         """Parts of which each is reached from all before it, and from none after it."""
         reached = collect_reached(graph)
-        parts = join_related(
-            graph.activities, lambda a, b: (b in reached[a]) == (a in reached[b])
-        )
+        parts = join_related(graph.activities, lambda a, b: (b in reached[a]) == (a in reached[b]))
         if len(parts) < 2:
             return None
         # all activities of two parts are ordered in one way: the number reached is the order
@@ -432,7 +431,7 @@ def split_sequence(variants: Variants, parts: Parts) -> list[Counter[tuple[int, 
     logs: list[Counter[tuple[int, ...]]] = [Counter() for _ in parts]
     for variant, number in variants.items():
         owners = [owner[activity] for activity in variant]
-        if any(a > b for a, b in zip(owners, owners[1:], strict=False)):
+        if any(a > b for a, b in pairwise(owners)):
             owners = _assign_stretches(owners, len(parts))
         pieces: list[list[int]] = [[] for _ in parts]
         for activity, place in zip(variant, owners, strict=True):

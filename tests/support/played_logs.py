@@ -19,7 +19,9 @@ class StuckRun(Exception):
     """A run that does not end."""
 
 
-def play_case(game: Game, process: Process, names: dict[str, str], draw: random.Random) -> list[str]:
+def play_case(
+    game: Game, process: Process, names: dict[str, str], draw: random.Random
+) -> list[str]:
     """The activities of one random run. Raises `StuckRun`."""
     starts = game.starts(process.id)
     state = game.initial(process.id, draw.choice(starts))

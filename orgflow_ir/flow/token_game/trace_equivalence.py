@@ -184,7 +184,11 @@ def compare_processes(
 
 
 def _walk_product(
-    first_side: ObservedGame, second_side: ObservedGame, olds: Mapping[str, str], budget: StepBudget, limit: int
+    first_side: ObservedGame,
+    second_side: ObservedGame,
+    olds: Mapping[str, str],
+    budget: StepBudget,
+    limit: int,
 ) -> Behaviour:
     first = (first_side.start(), second_side.start())
     came: dict[tuple[Markings, Markings], tuple[Shown, ...]] = {first: ()}
