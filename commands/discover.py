@@ -58,7 +58,7 @@ if TYPE_CHECKING:  # these need numpy, which may not be installed
     from orgflow.agents.discovery.discover import Discovery, Stages
     from orgflow.agents.language import identification, parsing
     from orgflow.agents.model_client.client import OpenAIModelClient
-    from orgflow.commands import discovery_page, page_server
+    from orgflow.commands import discover_traces, discovery_page, page_server
     from orgflow.store import embedder as embedders
 
     from orgflow_ir.model.message import Message
@@ -71,6 +71,7 @@ else:
     journal = LazyModule("orgflow.agents.discovery.journal")
     identification = LazyModule("orgflow.agents.language.identification")
     remembered = LazyModule("orgflow.agents.discovery.remembered")
+    discover_traces = LazyModule("orgflow.commands.discover_traces")
     discovery_page = LazyModule("orgflow.commands.discovery_page")
     page_server = LazyModule("orgflow.commands.page_server")
     embedders = LazyModule("orgflow.store.embedder")
@@ -85,9 +86,13 @@ class DiscoverOptions(ModelOptions, DiagnosticsOptions):
     as_json: bool
     page: bool
     no_model: bool
+    traces: str | None
+    columns: tuple[str, ...]
+    object_type: str | None
+    noise: float | None
 
 
-@click.command("discover", short_help="Find processes in the messages of a store.")
+@click.command("discover", short_help="Find processes in messages or in an event log.")
 @click.argument("folder", metavar="[STORE]", default=DEFAULT_STORE)
 @click.option(
     "--target",
@@ -107,6 +112,23 @@ class DiscoverOptions(ModelOptions, DiagnosticsOptions):
     "--page", is_flag=True, help="Review the discovered processes on a page in the browser."
 )
 @click.option("--no-model", is_flag=True, help="Do not use a language model.")
+@click.option(
+    "--traces",
+    metavar="LOG",
+    help="Mine the process of an event log instead (XES, CSV, OCEL 2.0, Parquet, tool calls).",
+)
+@click.option(
+    "--map", "columns", multiple=True, metavar="FIELD=COLUMN",
+    help="With --traces: the column of the case, activity, time, start, lifecycle or resource.",
+)  # fmt: skip
+@click.option(
+    "--object-type", metavar="TYPE", help="With --traces: the objects of OCEL that are the cases."
+)
+@click.option(
+    "--noise", type=click.FloatRange(0, 1), metavar="SHARE",
+    help="With --traces: the share of the most frequent alternative below which behaviour is left "
+    "out; 0 keeps all.  [default: 0.2]",
+)  # fmt: skip
 @model_options
 @diagnostics_options
 @parsed_into(DiscoverOptions)
@@ -119,7 +141,16 @@ def command(options: DiscoverOptions) -> None:
     and variants; an interrupted run continues from its last answer. Exit code 3: the language model
     failed. With --page, a person accepts, renames, merges, splits and rejects processes; later runs
     keep these decisions.
+
+    With --traces, the process of an event log is mined: its steps with their numbers, durations and
+    waits, and conditions of decisions where attributes show some. The suffix of -o states the
+    format: .bpmn, .outline, .powl or .ir.json.
     """
+    if options.traces is not None:
+        discover_traces.discover_log(options, options.traces)
+        return
+    if options.columns or options.object_type is not None or options.noise is not None:
+        raise click.UsageError("--map, --object-type and --noise are for --traces")
     if options.as_json and options.target is not None:
         raise click.UsageError("--json and --target print different results; use one of them")
     session = Session.with_options(options)
@@ -154,7 +185,7 @@ def _compile_processes(request: CompileRequest, options: DiscoverOptions, ctx: P
     """Compile the processes, and write or print their files."""
     compiled = compile_separately(request, ctx)
     artifacts = [artifact for _, emitted in compiled for artifact in emitted.artifacts]
-    if options.output is not None:
+    if options.output is not None and artifacts:
         paths = list_destinations(options.output, artifacts)
         write_files([(path, a.text) for path, a in zip(paths, artifacts, strict=True)])
     elif artifacts:

@@ -72,6 +72,9 @@ SERVER = "needs a server"
 STORE = "needs a message store"
 CRASH = "needs a fault in the code"
 AGENT = "needs an agent"
+LOG = "needs an event log"
+LOGS = "traces/test_discover_traces.py"
+LOG_EVALUATION = "traces/test_eval_traces.py"
 LARGE = "needs a file of megabytes or hundreds of elements"
 SUPPORT = "backends/n8n/server/test_support_deployment.py"
 KEPT = "faults/test_deployed_options.py"
@@ -176,6 +179,14 @@ WITHOUT_CASE = {
     "OF627": (SERVER, f"{SUPPORT}::test_work_without_a_counterpart_keeps_the_old_version"),
     "OF628": (SERVER, f"{SUPPORT}::test_a_workflow_that_calls_a_deleted_part_is_named"),
     "OF640": (SERVER, f"{KEPT}::test_a_deployment_keeps_the_options_of_the_workflow"),
+    "OF660": (LOG, f"{LOGS}::test_a_file_that_is_no_log"),
+    "OF661": (LOG, f"{LOGS}::test_faults_of_a_log"),
+    "OF662": (LOG, f"{LOGS}::test_faults_of_a_log"),
+    "OF663": (LOG, f"{LOGS}::test_faults_of_a_log"),
+    "OF664": (LOG, f"{LOGS}::test_half_cases"),
+    "OF665": (LOG, f"{LOGS}::test_a_log_without_events"),
+    "OF666": (LOG, f"{LOG_EVALUATION}::test_a_case_beyond_the_limit"),
+    "OF667": (LOG, f"{LOG_EVALUATION}::test_an_activity_that_the_model_does_not_have"),
     "OF901": (CRASH, "test_pass_manager.py::test_a_crash_is_a_diagnostic_and_the_others_go_on"),
     "OF902": (CRASH, "test_pass_manager.py::test_a_pass_that_breaks_the_model_is_named"),
     "OF903": (CRASH, "test_plugins.py::test_a_plugin_that_fails_at_work_is_named"),

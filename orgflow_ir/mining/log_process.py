@@ -90,7 +90,12 @@ class MinedProcess:
 
 
 def mine_process(
-    clean: CleanLog, *, noise: float = DEFAULT_NOISE, name: str = "", is_automatic: bool = False
+    clean: CleanLog,
+    *,
+    noise: float = DEFAULT_NOISE,
+    name: str = "",
+    is_automatic: bool = False,
+    with_timers: bool = True,
 ) -> MinedProcess:
     """The process of a log.
 
@@ -99,6 +104,7 @@ def mine_process(
         noise: see `mine_variants`.
         name: the name of the process.
         is_automatic: whether activities are calls of tools, so that tasks are service tasks.
+        with_timers: whether a wait that always is the same is drawn as a timer.
     """
     tree = mine_variants({v: len(cases) for v, cases in clean.variants.items()}, noise)
     visited = _collect_visits(clean, tree)
@@ -118,7 +124,10 @@ def mine_process(
 
     process = draw_process(
         tree,
-        {step: _label_step(clean, step, figures[step], is_automatic) for step in figures},
+        {
+            step: _label_step(clean, step, figures[step], is_automatic, with_timers)
+            for step in figures
+        },
         prefix="mined", name=name, origin="log-miner", label_ways=label_ways,
     )  # fmt: skip
     total = sum(len(variant) * len(cases) for variant, cases in clean.variants.items())
@@ -279,13 +288,13 @@ def _label_ways(
 
 
 def _label_step(
-    clean: CleanLog, step: int, figures: ActivityFigures, is_automatic: bool
+    clean: CleanLog, step: int, figures: ActivityFigures, is_automatic: bool, with_timers: bool
 ) -> StepLabel:
     name = clean.log.activities[step]
     return StepLabel(
         name, "", _cite_events(clean, step),
         doc=describe_figures(figures, clean.count_cases()),
-        wait=format_duration(figures.timer) if figures.timer else "",
+        wait=format_duration(figures.timer) if figures.timer and with_timers else "",
         task_type="service" if is_automatic else "user",
     )  # fmt: skip
 

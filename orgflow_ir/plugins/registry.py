@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
     import pluggy
 
-    from orgflow_ir.diagnostics import agent_rules, message_rules
+    from orgflow_ir.diagnostics import agent_rules, log_rules, message_rules
     from orgflow_ir.plugins import agents as agent_contracts
     from orgflow_ir.plugins import guards, message_stores
 else:  # plugins of others, agents, stores, and lists of all rules
     metadata = LazyModule("importlib.metadata")
     agent_rules = LazyModule("orgflow_ir.diagnostics.agent_rules")
+    log_rules = LazyModule("orgflow_ir.diagnostics.log_rules")
     message_rules = LazyModule("orgflow_ir.diagnostics.message_rules")
     agent_contracts = LazyModule("orgflow_ir.plugins.agents")
     guards = LazyModule("orgflow_ir.plugins.guards")
@@ -275,6 +276,7 @@ class Registry:
                 *CORE_RULES,
                 *agent_rules.AGENT_RULES,
                 *message_rules.MESSAGE_RULES,
+                *log_rules.LOG_RULES,
                 *TARGET_RULES,
             )
         }
