@@ -65,7 +65,7 @@ _KINDS: Final[Mapping[str, type[Rule]]] = {
 
 def discover_log(options: DiscoverOptions, path: str) -> NoReturn:
     """Mine the process of a log, print or compile it, and end the command."""
-    if options.page or options.as_json and options.target is not None:
+    if options.page or (options.as_json and options.target is not None):
         raise click.UsageError("--traces has no --page, and --json goes without --target")
     target = options.target or _target_of_suffix(options.output, options.as_json)
     session = Session.with_options(options)

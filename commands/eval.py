@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # parts of single suites
         eval_filling,
         eval_messages,
         eval_text,
+        eval_traces,
     )
 else:
     eval_discovery = LazyModule("orgflow.commands.eval_discovery")
@@ -65,8 +66,9 @@ else:
     eval_filling = LazyModule("orgflow.commands.eval_filling")
     eval_messages = LazyModule("orgflow.commands.eval_messages")
     eval_text = LazyModule("orgflow.commands.eval_text")
+    eval_traces = LazyModule("orgflow.commands.eval_traces")
 
-SUITES = ("pmo", "executable", "discovery", "messages", "text", "fill", "dmn")
+SUITES = ("pmo", "executable", "discovery", "messages", "text", "fill", "dmn", "traces")
 WITH_TRUTH = ("discovery", "messages")
 """Suites that need a truth file."""
 FORMATS = ("bpmn", "pme")
@@ -121,6 +123,17 @@ INTERRUPTED, MISUSE = 130, 2
     help="With text: also measure this number of review rounds. [default: 0]",
 )  # fmt: skip
 @prompt_option
+@click.option(
+    "--map", "columns", multiple=True, metavar="FIELD=COLUMN",
+    help="With traces: the column of the case, activity, time, start, lifecycle or resource.",
+)  # fmt: skip
+@click.option(
+    "--object-type", metavar="TYPE", help="With traces: the objects of OCEL that are the cases."
+)
+@click.option(
+    "--most-states", metavar="N", type=click.IntRange(1),
+    help="With traces: maximum number of states searched for one case.  [default: 200000]",
+)  # fmt: skip
 @model_options
 @server_options
 @parsed_into(EvalOptions)
@@ -131,7 +144,11 @@ def command(options: EvalOptions) -> None:
     DIR to executed workflows, with and without a language model; `text` drafts a process from every
     description in DIR and compares it with the model; `fill` fills the open tasks of every model in
     DIR and compares them with its `NAME.filled.json`; `dmn` evaluates the DMN compatibility kit in
-    DIR, which has folders `compliance-level-N/SUITE` or `N-SUITE`.
+    DIR, which has folders `compliance-level-N/SUITE` or `N-SUITE`; `traces LOG MODEL` compares an
+    event log with a model.
+
+    `traces` prints fitness, precision, and where and how often cases leave the model; -o writes all
+    deviations (.csv, or .json with all figures).
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
     ceilings, a null model, time and cost; with --true-models, also tasks, gateways, flows and
@@ -145,6 +162,12 @@ def command(options: EvalOptions) -> None:
     if options.suite not in SUITES:
         hint = suggest_name(options.suite, SUITES)
         raise click.UsageError(f"no suite `{options.suite}`; {hint}")
+    if options.suite == "traces":
+        if options.truth is None:
+            raise click.UsageError("`traces` needs a log and a model: eval traces LOG MODEL")
+        end_command(eval_traces.evaluate_log(options, options.truth))
+    if options.columns or options.object_type is not None or options.most_states is not None:
+        raise click.UsageError("--map, --object-type and --most-states are for `traces`")
     if (options.suite in WITH_TRUTH) is (options.truth is None):
         raise click.UsageError(
             "the file TRUTH is required for `discovery` and `messages`, and only for them"

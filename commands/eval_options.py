@@ -24,6 +24,9 @@ class EvalOptions(ModelOptions, ServerOptions):
     samples: int
     rounds: int
     prompt: str | None
+    columns: tuple[str, ...]
+    object_type: str | None
+    most_states: int | None
 
     @property
     def folder(self) -> Path:

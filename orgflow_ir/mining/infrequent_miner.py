@@ -40,6 +40,9 @@ LEAST_CASES: Final = 0.02
 """The share of cases below which an activity without a fixed neighbour is noise, with the default
 threshold; in proportion with others."""
 
+FIXED_SHARE: Final = 0.6
+"""The share of the most frequent neighbour from which it is a fixed one."""
+
 _NO_CASES: Final[frozenset[int]] = frozenset()
 
 
@@ -93,8 +96,7 @@ def _drop_stray_activities(variants: Variants, noise: float) -> Variants:
     stray = {
         activity for activity, number in present.items()
         if number < least
-        and max(before[activity].values()) < 0.6 * before[activity].total()
-        and max(after[activity].values()) < 0.6 * after[activity].total()
+        and min(_most_share(before[activity]), _most_share(after[activity])) < FIXED_SHARE
     }  # fmt: skip
     if not stray:
         return variants
@@ -102,6 +104,10 @@ def _drop_stray_activities(variants: Variants, noise: float) -> Variants:
     for variant, number in variants.items():
         kept[tuple(a for a in variant if a not in stray)] += number
     return kept
+
+
+def _most_share(counts: Counter[int]) -> float:
+    return max(counts.values()) / counts.total()
 
 
 def build_follows_graph(variants: Variants) -> FollowsGraph:
@@ -169,8 +175,8 @@ class _Mining:
         for own in dict.fromkeys((self.noise, 0.0)):
             filtered = filter_graph(graph, own) if own else graph
             for cut in (
-                self._cut_choice, self._cut_sequence, self._cut_parallel, self._cut_loop,
-                self._cut_restarts,
+                self._cut_choice, self._cut_sequence, self._cut_sure_loop, self._cut_parallel,
+                self._cut_loop, self._cut_restarts,
             ):  # fmt: skip
                 tree = cut(variants, filtered)
                 if tree is not None:
@@ -193,8 +199,9 @@ class _Mining:
             (most, _), *_ = counts.most_common(1)
             logs[most][tuple(a for a in variant if owner[a] == most)] += number
         options: list[Tree] = []
+        total = sum(variants.values())
         for log in logs:
-            if log:
+            if sum(log.values()) > self.noise / 10 * total:
                 tree = self.mine_log(log)
                 options += tree.options if isinstance(tree, Choice) else (tree,)
         return make_choice(options)
@@ -286,6 +293,30 @@ class _Mining:
             for place, piece in enumerate(pieces):
                 (repeats if place % 2 else bodies)[piece] += number
         return Loop(self.mine_log(bodies), self._mine_repetition(repeats))
+
+    def _cut_sure_loop(self, variants: Variants, graph: FollowsGraph) -> Tree | None:
+        """A loop in which each pass of the body is a whole one: it has all activities of which
+        nearly all cases with one pass have some. `(a & b) * e` is one, `(a * e) & b` is none,
+        although the same activities follow each other in both."""
+        body = find_loop_body(graph)
+        if body is None:
+            return None
+        single: Counter[int] = Counter()
+        singles = 0
+        passes: list[tuple[frozenset[int], int]] = []
+        for variant, number in variants.items():
+            pieces = cut_pieces(variant, body)[::2]
+            if len(pieces) > 1:
+                passes += [(frozenset(piece), number) for piece in pieces]
+            else:
+                singles += number
+                for activity in set(variant):
+                    single[activity] += number
+        slack = self.noise / 2
+        always = {a for a, number in single.items() if number >= (1 - slack) * singles}
+        total = sum(number for _, number in passes)
+        whole = sum(number for own, number in passes if own and always <= own)
+        return self._cut_loop(variants, graph) if whole >= (1 - slack) * total > 0 else None
 
     def _mine_repetition(self, repeats: Variants) -> Tree:
         """What is done before a body is repeated; nothing where bodies follow each other."""

@@ -8,7 +8,11 @@ from collections.abc import Sequence
 
 from orgflow_ir.flow.token_game.net import Policy
 from orgflow_ir.flow.token_game.semantics import Game
-from orgflow_ir.flow.token_game.trace_alignment import name_activities
+from orgflow_ir.flow.token_game.trace_alignment import (
+    BehaviourMachine,
+    measure_conformance,
+    name_activities,
+)
 from orgflow_ir.model import Model, Process
 
 MOST_EVENTS = 200
@@ -91,3 +95,16 @@ def add_noise(log: Sequence[Sequence[str]], share: float, seed: int) -> list[lis
 def count_sequences(log: Sequence[Sequence[str]]) -> Counter[tuple[str, ...]]:
     """The number of cases of each sequence."""
     return Counter(tuple(case) for case in log)
+
+
+def measure_agreement(
+    true: tuple[Model, Process], mined: tuple[Model, Process], cases: int, seed: int = 99
+) -> float:
+    """The behavioural agreement of two processes: the harmonic mean of the fitness of random runs
+    of each in the other, by optimal alignments."""
+    fitness = []
+    for played, other in ((true, mined), (mined, true)):
+        runs = count_sequences(play_log(*played, cases, seed))
+        fitness.append(measure_conformance(runs.items(), BehaviourMachine(*other)).fitness)
+    first, second = fitness
+    return 2 * first * second / (first + second) if first + second else 0.0

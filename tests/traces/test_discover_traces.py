@@ -40,23 +40,15 @@ def write_orders(folder: Path, cases: int = 400) -> Path:
         time = datetime(2025, 1, 1) + timedelta(minutes=7 * case)
         shelf = draw.randrange(100)
 
-        def add(activity: str, hours: float) -> None:
-            nonlocal time
-            time += timedelta(hours=hours)
-            rows.append(f"c{case},{activity},{time.isoformat()},{amount},{region},{shelf}")
-
-        add("Register", 0)
-        for activity in draw.sample(["Check stock", "Check credit"], 2):
-            add(activity, draw.expovariate(1))
-        if amount > 1000:
-            add("Approve", draw.expovariate(1))
+        names = ["Register", *draw.sample(["Check stock", "Check credit"], 2)]
+        names += ["Approve"] if amount > 1000 else []
         while draw.random() < 0.3:
-            add("Ask", draw.expovariate(0.5))
-            add("Update", draw.expovariate(0.5))
-        add("Invoice", draw.expovariate(1))
-        add("Remind", 72 + draw.gauss(0, 0.5))
-        add("Visit" if region == "south" else "Call", draw.expovariate(1))
-        add("Close", draw.expovariate(1))
+            names += ["Ask", "Update"]
+        names += ["Invoice", "Remind", "Visit" if region == "south" else "Call", "Close"]
+        for name in names:
+            hours = 72 + draw.gauss(0, 0.5) if name == "Remind" else draw.expovariate(1)
+            time += timedelta(hours=hours)
+            rows.append(f"c{case},{name},{time.isoformat()},{amount},{region},{shelf}")
     path = folder / "orders.csv"
     path.write_text("\n".join(rows) + "\n")
     return path
@@ -86,7 +78,10 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert by_name["Remind"]["timer_seconds"] == 3 * 86_400
     assert [name for name, entry in by_name.items() if entry["timer_seconds"]] == ["Remind"]
     rules = [entry["conditions"] for entry in data["choices"] if entry["conditions"]]
-    assert sorted(filter(None, sum(rules, []))) == ["amount > 1000", 'region = "south"']
+    assert sorted(rule for own in rules for rule in own if rule) == [
+        "amount > 1000",
+        'region = "south"',
+    ]
 
 
 @pytest.mark.parametrize("suffix", [".bpmn", ".outline", ".powl", ".ir.json"])

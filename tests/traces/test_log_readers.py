@@ -87,7 +87,7 @@ def test_csv_in_other_notations(tmp_path: Path, text: str, encoding: str) -> Non
 
 def test_a_missing_column_lists_the_columns(tmp_path: Path) -> None:
     path = write_file(tmp_path, "log.csv", "who,what,when\n1,A,2025-01-01\n")
-    with pytest.raises(UnreadableLog, match="the case or the activity.*`who`, `what`, `when`"):
+    with pytest.raises(UnreadableLog, match=r"the case or the activity.*`who`, `what`, `when`"):
         read_log(path)
     (event,) = events_of(path, mapping={"case": "who", "activity": "what", "time": "when"})
     assert event[:3] == ("1", "A", 1735689600.0)
