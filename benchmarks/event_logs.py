@@ -42,8 +42,8 @@ from orgflow_ir.mining.choice_rules import Observation, decide_way, find_choice_
 from orgflow_ir.mining.event_log import LogEvent, Scalar, collect_log  # noqa: E402
 from orgflow_ir.mining.log_cleaning import clean_log  # noqa: E402
 from orgflow_ir.mining.log_process import mine_process  # noqa: E402
-from orgflow_ir.model import Flow, Gateway, Model, Process, Task  # noqa: E402
 from orgflow_ir.model import Event as ModelEvent  # noqa: E402
+from orgflow_ir.model import Flow, Gateway, Model, Process, Task  # noqa: E402
 from orgflow_ir.pipeline import PassContext  # noqa: E402
 from orgflow_ir.plugins import Registry  # noqa: E402
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 _DAY_FORM: Final = re.compile(
-    r"(\d{1,4})([./-])(\d{1,2})\2(\d{2,4})(?:[ T,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.:,](\d{1,6}))?)?"
-    r"\s*([AaPp]\.?[Mm]\.?)?)?"
+    r"(\d{1,4})([./-])(\d{1,2})\2(\d{2,4})"
+    r"(?:[ T,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.:,](\d{1,6}))?)?\s*([AaPp]\.?[Mm]\.?)?)?"
 )
 """A date with day, month and year in any order, and a time of day."""
 

@@ -56,8 +56,8 @@ class WayRule(NamedTuple):
         if self.operator == "in":
             return value in self.operands
         (limit,) = self.operands
-        if not is_number(value) or not isinstance(limit, float):
-            return False
+        if not isinstance(value, float) or not isinstance(limit, float):
+            return False  # a truth value is no number
         return value <= limit if self.operator == "<=" else value > limit
 
     def __str__(self) -> str:
@@ -87,11 +87,6 @@ class ChoiceRules(NamedTuple):
     accuracy: float
     baseline: float
     cases: int
-
-
-def is_number(value: object) -> bool:
-    """Whether a value is a number; a truth value is none."""
-    return type(value) is float
 
 
 def _show_value(value: Scalar) -> str:

@@ -178,9 +178,9 @@ class _Mining:
                 self._cut_choice, self._cut_sequence, self._cut_sure_loop, self._cut_parallel,
                 self._cut_loop, self._cut_restarts,
             ):  # fmt: skip
-                tree = cut(variants, filtered)
-                if tree is not None:
-                    return tree
+                parted = cut(variants, filtered)
+                if parted is not None:
+                    return parted
         # 4. no cut
         return self._fall_through(variants, graph)
 

@@ -38,7 +38,7 @@ CITED_EVENTS: Final = 2
 class TimeSpread(NamedTuple):
     """The distribution of durations in seconds: how many, and their quantiles."""
 
-    count: int
+    number: int
     p5: float
     median: float
     p95: float
@@ -176,11 +176,11 @@ def _collect_visits(clean: CleanLog, tree: Tree) -> _Visits:
                         waits.append(wait)
         for step in {visit.step for visit in leaves}:
             visits.cases[step] += len(cases)
-        for visit in found:
-            if isinstance(visit, WayVisit):
-                visits.ways.setdefault(visit.choice, Counter())[visit.way] += len(cases)
-                taken = visits.decisions.setdefault(visit.choice, [])
-                taken += [(case, visit.after, visit.way) for case in cases]
+        for decision in found:
+            if isinstance(decision, WayVisit):
+                visits.ways.setdefault(decision.choice, Counter())[decision.way] += len(cases)
+                taken = visits.decisions.setdefault(decision.choice, [])
+                taken += [(case, decision.after, decision.way) for case in cases]
     return visits
 
 
@@ -191,7 +191,7 @@ def _measure_activity(clean: CleanLog, visits: _Visits, step: int) -> ActivityFi
     )
     timer = None
     if (
-        wait is not None and wait.count >= LEAST_WAITS and wait.median >= LEAST_WAIT
+        wait is not None and wait.number >= LEAST_WAITS and wait.median >= LEAST_WAIT
         and wait.p95 - wait.p5 <= TIMER_SPREAD * wait.median
     ):  # fmt: skip
         timer = round_duration(wait.median)
