@@ -103,8 +103,7 @@ def flatten_log(log: OcelLog, object_type: str | None) -> Iterator[LogItem]:
 def is_ocel_json(data: object) -> bool:
     """Whether a value is a log of version 2.0 or 1.0."""
     return isinstance(data, dict) and (
-        (isinstance(data.get("events"), list)
-        and isinstance(data.get("objects"), list))
+        (isinstance(data.get("events"), list) and isinstance(data.get("objects"), list))
         or "ocel:events" in data
     )
 

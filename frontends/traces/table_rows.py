@@ -7,6 +7,7 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -79,8 +80,7 @@ def read_parquet_log(path: str, mapping: Mapping[str, str]) -> Iterator[LogItem]
             "a Parquet file needs pyarrow, which is not installed",
             advice=install_command("pyarrow"),
         )
-    import pyarrow
-    from pyarrow import parquet
+    pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
 
     def iterate_rows() -> Iterator[Row]:
         try:
