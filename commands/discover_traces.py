@@ -238,7 +238,7 @@ def _list_lines(tree: Tree, mined: MinedProcess, clean: CleanLog, depth: int) ->
 def _list_ways(tree: Choice, mined: MinedProcess, clean: CleanLog, depth: int) -> list[str]:
     indent = "  " * depth
     number = next(n for n, choice in enumerate(list_choices(mined.tree)) if choice is tree)
-    counts, rules = mined.ways.get(number, Counter()), mined.rules.get(number)
+    counts, rules = mined.way_counts.get(number, Counter()), mined.rules.get(number)
     total = counts.total() or 1
     head = f"{indent}choose:"
     if rules is not None:
@@ -266,7 +266,7 @@ def format_json(mined: MinedProcess, clean: CleanLog) -> str:
     choices = []
     for number, choice in enumerate(list_choices(mined.tree)):
         rules = mined.rules.get(number)
-        counts = mined.ways.get(number, Counter())
+        counts = mined.way_counts.get(number, Counter())
         choices.append(
             {
                 "cases": [counts[way] for way in range(len(choice.options))],

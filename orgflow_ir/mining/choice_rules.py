@@ -98,12 +98,12 @@ def _show_value(value: Scalar) -> str:
     return f'"{escaped}"'
 
 
-def find_choice_rules(observations: Sequence[Observation], ways: int) -> ChoiceRules | None:
+def find_choice_rules(observations: Sequence[Observation], way_count: int) -> ChoiceRules | None:
     """The conditions by one attribute that decide a choice best, `None` where none does.
 
     Args:
         observations: the cases.
-        ways: the number of ways.
+        way_count: the number of ways.
     """
     learned, judged = observations[::2], observations[1::2]
     if len(judged) < LEAST_CASES:
@@ -113,12 +113,12 @@ def find_choice_rules(observations: Sequence[Observation], ways: int) -> ChoiceR
     counts = Counter(observation.way for observation in judged)
     baseline = max(counts.values()) / len(judged)
     for name in names:
-        for rules in _propose_rules(learned, name, ways):
+        for rules in _propose_rules(learned, name, way_count):
             right = sum(decide_way(rules, entry.values) == entry.way for entry in learned)
             if best is None or right > best[0]:
                 accuracy = sum(decide_way(rules, e.values) == e.way for e in judged) / len(judged)
-                found = ChoiceRules(rules, accuracy, baseline, len(observations))
-                best = (right, found)
+                candidate = ChoiceRules(rules, accuracy, baseline, len(observations))
+                best = (right, candidate)
     if best is None or baseline == 1:
         return None
     chosen = best[1]
@@ -138,23 +138,23 @@ def decide_way(rules: Sequence[WayRule | None], values: Mapping[str, Scalar]) ->
 
 
 def _propose_rules(
-    learned: Sequence[Observation], name: str, ways: int
+    learned: Sequence[Observation], name: str, way_count: int
 ) -> list[tuple[WayRule | None, ...]]:
     """The best conditions by one attribute: by thresholds, and by values."""
     entries = [(entry.values[name], entry.way) for entry in learned if name in entry.values]
     proposed: list[tuple[WayRule | None, ...]] = []
     numbers = sorted((v, way) for v, way in entries if isinstance(v, float) and v == v)
-    if len(numbers) > len(entries) / 2 and ways == 2:
+    if len(numbers) > len(entries) / 2 and way_count == 2:
         threshold = _find_threshold(numbers)
         if threshold is not None:
             limit, low = threshold
             rule = WayRule(name, "<=" if low == 0 else ">", (limit,))
             proposed.append((rule, None))
     elif len(numbers) > len(entries) / 2:
-        proposed += _find_ranges(numbers, name, ways)
+        proposed += _find_ranges(numbers, name, way_count)
     values = Counter(value for value, _ in entries)
     if 1 < len(values) <= MOST_VALUES:
-        proposed += _find_values(entries, name, ways)
+        proposed += _find_values(entries, name, way_count)
     return proposed
 
 
@@ -185,20 +185,20 @@ def round_between(low: float, high: float) -> float:
 
 
 def _find_ranges(
-    numbers: Sequence[tuple[float, int]], name: str, ways: int
+    numbers: Sequence[tuple[float, int]], name: str, way_count: int
 ) -> list[tuple[WayRule | None, ...]]:
     """Ascending thresholds of more than two ways, in the order of their medians."""
     medians = {}
-    for way in range(ways):
+    for way in range(way_count):
         own = [value for value, other in numbers if other == way]
         if not own:
             return []
         medians[way] = own[len(own) // 2]
     order = sorted(medians, key=medians.__getitem__)
-    if order != list(range(ways)) and order != list(range(ways))[::-1]:
+    if order != list(range(way_count)) and order != list(range(way_count))[::-1]:
         return []  # ways are tested in their order
-    rules: list[WayRule | None] = [None] * ways
-    for way in range(ways - 1):
+    rules: list[WayRule | None] = [None] * way_count
+    for way in range(way_count - 1):
         place = order.index(way)
         ascending = order[0] == 0
         lower = set(order[: place + 1] if ascending else order[:place])
@@ -211,7 +211,7 @@ def _find_ranges(
 
 
 def _find_values(
-    entries: Sequence[tuple[Scalar, int]], name: str, ways: int
+    entries: Sequence[tuple[Scalar, int]], name: str, way_count: int
 ) -> list[tuple[WayRule | None, ...]]:
     """The values of which most cases take each way."""
     counts: dict[Scalar, Counter[int]] = {}
@@ -223,9 +223,9 @@ def _find_values(
     if len(owned) < 2:
         return []
     # the way with most values is the one that is left
-    left = max(range(ways), key=lambda way: (len(owned.get(way, ())), way))
+    left = max(range(way_count), key=lambda way: (len(owned.get(way, ())), way))
     rules = [
         None if way == left else WayRule(name, "in", tuple(owned.get(way, ())))
-        for way in range(ways)
+        for way in range(way_count)
     ]
     return [tuple(rules)]

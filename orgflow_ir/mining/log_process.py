@@ -76,7 +76,7 @@ class MinedProcess:
         tree: the structure, whose steps are places in the activities of the log.
         process: the process that is drawn of it.
         figures: by activity.
-        ways: the number of visits of each way of each choice, by the number of the choice.
+        way_counts: the number of visits of each way of each choice, by the number of the choice.
         rules: the conditions of choices that have some.
         fitting: the share of the events that are in the structure.
     """
@@ -84,7 +84,7 @@ class MinedProcess:
     tree: Tree
     process: Process
     figures: dict[int, ActivityFigures]
-    ways: dict[int, Counter[int]]
+    way_counts: dict[int, Counter[int]]
     rules: dict[int, ChoiceRules]
     fitting: float
 
@@ -113,14 +113,14 @@ def mine_process(
     rules: dict[int, ChoiceRules] = {}
     for number, choice in enumerate(choices):
         observations = _observe_choice(clean, visited.decisions.get(number, ()))
-        found = find_choice_rules(observations, len(choice.options))
-        if found is not None:
-            rules[number] = found
+        conditions = find_choice_rules(observations, len(choice.options))
+        if conditions is not None:
+            rules[number] = conditions
     numbers = {id(choice): n for n, choice in enumerate(choices)}
 
     def label_ways(choice: Choice) -> Sequence[WayLabel | None]:
         number = numbers[id(choice)]
-        return _label_ways(choice, visited.ways.get(number, Counter()), rules.get(number))
+        return _label_ways(choice, visited.way_counts.get(number, Counter()), rules.get(number))
 
     process = draw_process(
         tree,
@@ -132,7 +132,7 @@ def mine_process(
     )  # fmt: skip
     total = sum(len(variant) * len(cases) for variant, cases in clean.variants.items())
     fitting = sum(entry.events for entry in figures.values()) / total if total else 1.0
-    return MinedProcess(tree, process, figures, visited.ways, rules, fitting)
+    return MinedProcess(tree, process, figures, visited.way_counts, rules, fitting)
 
 
 # -- visits ------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ class _Visits:
     waits: dict[int, list[float]]
     works: dict[int, list[float]]
     decisions: dict[int, list[tuple[int, int, int]]]
-    ways: dict[int, Counter[int]]
+    way_counts: dict[int, Counter[int]]
 
 
 def _collect_visits(clean: CleanLog, tree: Tree) -> _Visits:
@@ -156,8 +156,8 @@ def _collect_visits(clean: CleanLog, tree: Tree) -> _Visits:
     finder = TreeVisits(tree)
     time_of, start_of = clean.log.time_of, clean.start_of
     for variant, cases in clean.variants.items():
-        found = list(finder.find_visits(variant))
-        leaves = [visit for visit in found if isinstance(visit, LeafVisit)]
+        visited = list(finder.find_visits(variant))
+        leaves = [visit for visit in visited if isinstance(visit, LeafVisit)]
         for visit in leaves:
             visits.events[visit.step] += len(cases)
             waits = visits.waits.setdefault(visit.step, [])
@@ -176,9 +176,9 @@ def _collect_visits(clean: CleanLog, tree: Tree) -> _Visits:
                         waits.append(wait)
         for step in {visit.step for visit in leaves}:
             visits.cases[step] += len(cases)
-        for decision in found:
+        for decision in visited:
             if isinstance(decision, WayVisit):
-                visits.ways.setdefault(decision.choice, Counter())[decision.way] += len(cases)
+                visits.way_counts.setdefault(decision.choice, Counter())[decision.way] += len(cases)
                 taken = visits.decisions.setdefault(decision.choice, [])
                 taken += [(case, decision.after, decision.way) for case in cases]
     return visits
