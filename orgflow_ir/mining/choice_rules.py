@@ -178,9 +178,10 @@ def _find_threshold(numbers: Sequence[tuple[float, int]]) -> tuple[float, int] |
 def round_between(low: float, high: float) -> float:
     """The number with the fewest digits that is at least `low` and less than `high`."""
     for digits in range(-12, 16):
-        rounded = round((low + high) / 2, digits)
-        if low <= rounded < high:
-            return rounded
+        middle = (low + high) / 2
+        for rounded in (round(middle, digits), math.floor(middle * 10.0**digits) / 10.0**digits):
+            if low <= rounded < high:
+                return rounded
     return low
 
 
