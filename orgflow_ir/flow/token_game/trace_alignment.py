@@ -18,7 +18,7 @@ from orgflow_ir.flow.token_game.trace_equivalence import (
     ObservedGame,
     StepBudget,
 )
-from orgflow_ir.model import CallActivity, Event, Model, Process, Task
+from orgflow_ir.model import CallActivity, Model, Process, Task
 from orgflow_ir.model.records import NamedTuple, dataclass
 
 MOST_STEPS: Final = 2_000_000
@@ -96,14 +96,12 @@ class BehaviourMachine:
 
 
 def name_activities(process: Process) -> dict[str, str]:
-    """The name of each activity that logs show, by id: tasks and calls, and events in between that
-    have a name. Space in names is folded."""
+    """The name of each activity that logs show, by id: tasks and calls. Space in names is folded."""
     return {
         node.id: " ".join(node.label.split())
         for scope in process.scopes()
         for node in scope.nodes
         if isinstance(node, Task | CallActivity)
-        or (isinstance(node, Event) and node.position == "catch" and node.definitions == ())
     }
 
 
