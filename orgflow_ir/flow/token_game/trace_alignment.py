@@ -96,7 +96,7 @@ class BehaviourMachine:
 
 
 def name_activities(process: Process) -> dict[str, str]:
-    """The name of each activity that logs show, by id: tasks and calls. Space in names is folded."""
+    """The name of each task and call, by id, with its space folded."""
     return {
         node.id: " ".join(node.label.split())
         for scope in process.scopes()
