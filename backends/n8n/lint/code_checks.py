@@ -7,6 +7,7 @@ the rest shows when the code runs.
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Final
 
 from orgflow.backends.javascript.script_names import read_script_names
@@ -47,6 +48,7 @@ _SECRETS: Final = (
     ("a key of Stripe", re.compile(r"\b[rs]k_live_[A-Za-z0-9]{20,}")),
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s*[A-Za-z0-9+/]{20}")),
     ("a password", re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@'\"{}$]+:[^\s/:@'\"{}$<>]+@")),
+    ("a JSON web token", re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{20,}")),
     ("a token", re.compile(r"\bBearer\s+[A-Za-z0-9._~+/-]{24,}=*")),
 )
 """Texts that only a secret has, by what they are."""
@@ -63,6 +65,7 @@ def check_code(report: Report, active: frozenset[int]) -> None:
             continue
         if node.versioned:
             _check_values(report, node)
+            _check_operation(report, node)
         for name in catalogue.script_parameters(node.short):
             script = node.parameters.get(name)
             if isinstance(script, str) and _is_used(node, name) and not script.startswith("="):
@@ -202,6 +205,33 @@ def _check_values(report: Report, node: Node) -> None:
             "parameters",
             name,
         )
+
+
+def _check_operation(report: Report, node: Node) -> None:
+    """The resource and the operation, which together choose what a node does."""
+    known = catalogue.known_operations(node.short, node.version)
+    if known is None or "operation" in (catalogue.offered_values(node.short) or {}):
+        return
+    resource, operation = (node.parameters.get(name) for name in ("resource", "operation"))
+    fixed = isinstance(resource, str) and not resource.startswith("=")
+    if fixed and known.resources and resource not in known.resources:
+        name, value, offered = "resource", resource, known.resources
+    else:
+        name, value = "operation", operation
+        offered = known.of_resource(resource if fixed and known.resources else None)
+    if not isinstance(value, str) or value.startswith("=") or not offered or value in offered:
+        return
+    where = f" for the resource `{resource}`" if name == "operation" and fixed else ""
+    near = get_close_matches(value, offered, n=1)
+    report.add(
+        OtherVersionValue,
+        node,
+        f"`{node.name}` has the `{name}` `{value}`, which version {node.version:g} of "
+        f"`{node.short}` does not have{where}: the node fails or does something else",
+        f"did you mean `{near[0]}`?" if near else f"write one of {', '.join(offered)}",
+        "parameters",
+        name,
+    )
 
 
 def _check_secrets(report: Report, node: Node) -> None:

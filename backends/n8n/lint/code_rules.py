@@ -90,7 +90,8 @@ class BlockedAccess(Rule):
 class OtherVersionValue(Rule):
     """
     What it finds
-        A parameter with a value that the version of the node does not offer.
+        A parameter with a value that the version of the node does not offer, such as an operation
+        that the node does not have for its resource.
     Why it is wrong
         n8n accepts the workflow, and the node fails or does something else in every run.
     Example
