@@ -429,8 +429,8 @@ def _constant_of(value: Any) -> tuple[bool, Any]:
 
 def _is_constant(comparison: Comparison) -> bool:
     """Whether a comparison has one result for every item, and nobody means it so: "true is true"
-    and "1 = 1" are written to switch a branch on, and a fixed text that "exists" is the last rule of
-    a Switch."""
+    and "1 = 1" are written to switch a branch on, and a fixed text that "exists" as the last rule
+    of a Switch."""
     fixed, left = _constant_of(comparison.left)
     if not fixed or left in (None, "") or isinstance(left, bool):
         return False

@@ -99,8 +99,10 @@ def _check_other_workflows(
                 owners.setdefault(address, (owner, f"`{os.path.basename(state.path)}`"))
     reported: set[str] = set()
     for node, address in own:
-        owner, place = owners.get(address, (None, ""))
-        if owner is None or node.name in reported or _is_same_workflow(owner, flow):
+        if address not in owners or node.name in reported:
+            continue
+        owner, place = owners[address]
+        if _is_same_workflow(owner, flow):
             continue
         reported.add(node.name)
         report.add(
