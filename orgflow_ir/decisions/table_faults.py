@@ -13,6 +13,7 @@ import itertools
 import math
 import re
 from collections.abc import Container, Iterator, Sequence
+from decimal import Decimal
 from typing import Literal
 
 from orgflow_ir.decisions.completeness import (
@@ -111,7 +112,9 @@ def _divide_column(table: DecisionTable, at: int, type_ref: str) -> list[Value]:
     own = type_ref.rpartition(":")[2].lower()
     others: tuple[Value, ...] = (True, False, OTHER, None)
     if own in _NUMBERS:
-        others = (None,)
+        # `list_values` adds numbers beside the constants; without constants, any number will do.
+        some = any(isinstance(value, Decimal) for value in values)
+        others = (None,) if some else (Decimal(0), None)
     elif own == "string":
         others = (OTHER, None)
     elif own == "boolean":

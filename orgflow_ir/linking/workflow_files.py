@@ -88,6 +88,17 @@ def files_beside(file: str, suffix: str, given: Sequence[str]) -> Iterator[FileS
             yield state
 
 
+def files_given(file: str, suffix: str, given: Sequence[str]) -> Iterator[FileState]:
+    """The other files of the command with a suffix; `file` is the own one, `given` are all."""
+    note_given()
+    own = os.path.abspath(file)
+    for path in given[:MOST_FILES]:
+        if path.endswith(suffix) and os.path.abspath(path) != own:
+            state = find_state(path)
+            if state is not None:
+                yield state
+
+
 def find_state(path: str) -> FileState | None:
     """A file that may be read for a call; `None` if it is too large or missing."""
     try:

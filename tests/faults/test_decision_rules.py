@@ -65,6 +65,8 @@ def holds(cell: str, value: object) -> bool:
     """What a cell says of a value, by the letter of the few forms that the tables have."""
     if cell == "-":
         return True
+    if cell == "null":
+        return value is None
     if cell.startswith("not("):
         return not holds(cell[4:-1], value)
     if "," in cell:
@@ -90,6 +92,8 @@ def holds(cell: str, value: object) -> bool:
 def random_cell(draw: random.Random, kind: str) -> str:
     if draw.random() < 0.25:
         return "-"
+    if draw.random() < 0.15:
+        return draw.choice(["null", "not(null)"])
     if kind == "boolean":
         return draw.choice(["true", "false"])
     if kind == "string":
@@ -127,6 +131,25 @@ def possible_values(kind: str) -> list[object]:
 )
 def test_texts_have_an_order(tmp_path: Path, cells: list[str], reported: set[int]) -> None:
     text = table_text([("v", "string")], [[cell] for cell in cells])
+    assert reported_rules(tmp_path, text) == reported
+
+
+@pytest.mark.parametrize("kind", ["number", "string", "boolean", "integer", "date", "Any", ""])
+@pytest.mark.parametrize(
+    ("cells", "reported"),
+    [
+        (["null", "-"], set()),
+        (["not(null)", "-"], set()),
+        (["-", "null"], {2}),
+        (["-", "not(null)"], {2}),
+        (["null", "not(null)", "-"], {3}),
+        (["null", "null"], {2}),
+        (["not(null)", "not(null)"], {2}),
+    ],
+)
+def test_null_is_one_value(tmp_path: Path, kind: str, cells: list[str], reported: set[int]) -> None:
+    """A cell `null` matches null alone, and `not(null)` all other values."""
+    text = table_text([("v", kind)], [[cell] for cell in cells])
     assert reported_rules(tmp_path, text) == reported
 
 

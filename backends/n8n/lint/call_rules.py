@@ -1,4 +1,4 @@
-"""Rules about workflows that call each other (N8N117 and N8N118)."""
+"""Rules about workflows that call each other (N8N117, N8N118, N8N124)."""
 
 from __future__ import annotations
 
@@ -47,4 +47,23 @@ class RefusedCall(Rule):
     target = "n8n"
 
 
-CALL_RULES = (CallInputs, RefusedCall)
+class EndlessCall(Rule):
+    """
+    What it finds
+        A workflow that calls itself, in which nothing decides whether to call again.
+    Why it is wrong
+        Every run starts another one, until the server has no memory left.
+    Example
+        The trigger “When Executed by Another Workflow” leads to the call of the same workflow.
+    Instead
+        Decide with an If before the call whether another one is needed.
+    """
+
+    code = "N8N124"
+    name = "endless-call"
+    severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
+
+
+CALL_RULES = (CallInputs, RefusedCall, EndlessCall)

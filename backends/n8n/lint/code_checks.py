@@ -6,11 +6,11 @@ the rest shows when the code runs.
 
 from __future__ import annotations
 
-import ast
 import re
-import textwrap
+from difflib import get_close_matches
 from typing import Final
 
+from orgflow.backends.javascript.script_names import read_script_names
 from orgflow.backends.javascript.source_programs import (
     SyntaxFault,
     find_syntax_fault,
@@ -18,6 +18,7 @@ from orgflow.backends.javascript.source_programs import (
 )
 from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node
+from orgflow.backends.n8n.lint.code_results import check_code_names, check_code_result
 from orgflow.backends.n8n.lint.code_rules import (
     BlockedAccess,
     CodeMode,
@@ -28,6 +29,7 @@ from orgflow.backends.n8n.lint.code_rules import (
 )
 from orgflow.backends.n8n.lint.expressions import javascript_parameters, read_texts
 from orgflow.backends.n8n.lint.lint_report import Report
+from orgflow.backends.n8n.lint.python_code import check_python_code, parse_python
 from orgflow.backends.n8n.node_types import catalogue
 
 _OF_ALL_ITEMS: Final = re.compile(r"\$input\.(first|last|all|itemMatching)")
@@ -46,6 +48,7 @@ _SECRETS: Final = (
     ("a key of Stripe", re.compile(r"\b[rs]k_live_[A-Za-z0-9]{20,}")),
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s*[A-Za-z0-9+/]{20}")),
     ("a password", re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@'\"{}$]+:[^\s/:@'\"{}$<>]+@")),
+    ("a JSON web token", re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{20,}")),
     ("a token", re.compile(r"\bBearer\s+[A-Za-z0-9._~+/-]{24,}=*")),
 )
 """Texts that only a secret has, by what they are."""
@@ -62,6 +65,7 @@ def check_code(report: Report, active: frozenset[int]) -> None:
             continue
         if node.versioned:
             _check_values(report, node)
+            _check_operation(report, node)
         for name in catalogue.script_parameters(node.short):
             script = node.parameters.get(name)
             if isinstance(script, str) and _is_used(node, name) and not script.startswith("="):
@@ -82,19 +86,19 @@ def _check_script(report: Report, node: Node, name: str, code: str) -> None:
     fault = _python_fault(code) if python else find_syntax_fault(code)
     if fault is not None:
         where = f"at `{fault.text.strip()}`" if fault.text.strip() else "where more has to follow"
-        report.add(
-            UnreadableCode,
-            node,
-            f"the code of `{node.name}` is not valid {'Python' if python else 'JavaScript'}: line "
-            f"{fault.line}, {where}; the node fails in every run",
-            "correct the code",
-            "parameters",
-            name,
-        )
+        _report_unreadable(report, node, name, f"line {fault.line}, {where}")
         return
-    if python or node.short != "code":
+    names = None if python else read_script_names(code)
+    if names is not None and names.fault is not None:
+        fault, reason = names.fault
+        _report_unreadable(report, node, name, f"line {fault.line}, {reason}")
+        return
+    if node.short != "code":
         return
     whole = node.parameters.get("mode", "runOnceForAllItems") == "runOnceForAllItems"
+    if python:
+        check_python_code(report, node, parse_python(code), whole=whole)
+        return
     if not returns_value(code):
         report.add(
             CodeWithoutResult,
@@ -106,6 +110,10 @@ def _check_script(report: Report, node: Node, name: str, code: str) -> None:
             "parameters",
             name,
         )
+        return
+    if names is not None:
+        check_code_names(report, node, names, whole=whole)
+        check_code_result(report, node, names, whole=whole)
     if whole:
         return
     method = _OF_ALL_ITEMS.search(_COMMENT.sub("", code))
@@ -121,12 +129,22 @@ def _check_script(report: Report, node: Node, name: str, code: str) -> None:
         )
 
 
+def _report_unreadable(report: Report, node: Node, name: str, where: str) -> None:
+    language = "Python" if name == "pythonCode" else "JavaScript"
+    report.add(
+        UnreadableCode,
+        node,
+        f"the code of `{node.name}` is not valid {language}: {where}; the node fails in every run",
+        "correct the code",
+        "parameters",
+        name,
+    )
+
+
 def _python_fault(code: str) -> SyntaxFault | None:
     """The first fault of a Python script; n8n runs it as the body of a function."""
-    head = "async def run():\n"
-    body = textwrap.indent(code, "    ", lambda line: True)
     try:
-        ast.parse(f"{head}{body}\n    pass")
+        parse_python(code)
     except SyntaxError as error:
         line, text = (error.lineno or 2) - 1, (error.text or "").strip()
         return SyntaxFault(max(line, 1), error.offset or 1, text[:30])
@@ -187,6 +205,33 @@ def _check_values(report: Report, node: Node) -> None:
             "parameters",
             name,
         )
+
+
+def _check_operation(report: Report, node: Node) -> None:
+    """The resource and the operation, which together choose what a node does."""
+    known = catalogue.known_operations(node.short, node.version)
+    if known is None or "operation" in (catalogue.offered_values(node.short) or {}):
+        return
+    resource, operation = (node.parameters.get(name) for name in ("resource", "operation"))
+    fixed = isinstance(resource, str) and not resource.startswith("=")
+    if fixed and known.resources and resource not in known.resources:
+        name, value, offered = "resource", resource, known.resources
+    else:
+        name, value = "operation", operation
+        offered = known.of_resource(resource if fixed and known.resources else None)
+    if not isinstance(value, str) or value.startswith("=") or not offered or value in offered:
+        return
+    where = f" for the resource `{resource}`" if name == "operation" and fixed else ""
+    near = get_close_matches(value, offered, n=1)
+    report.add(
+        OtherVersionValue,
+        node,
+        f"`{node.name}` has the `{name}` `{value}`, which version {node.version:g} of "
+        f"`{node.short}` does not have{where}: the node fails or does something else",
+        f"did you mean `{near[0]}`?" if near else f"write one of {', '.join(offered)}",
+        "parameters",
+        name,
+    )
 
 
 def _check_secrets(report: Report, node: Node) -> None:

@@ -1,4 +1,4 @@
-"""Rules about code and values that n8n cannot use (N8N111 to N8N116)."""
+"""Rules about code and values that n8n cannot use (N8N111 to N8N116, N8N122, N8N123)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class UnreadableCode(Rule):
     """
     What it finds
-        A Code node whose text is not valid JavaScript or Python.
+        A Code node whose text is not valid JavaScript or Python: one that breaks the grammar,
+        declares a name twice in one block, waits with `await` in a function that is not `async`, or
+        has `import` or `export`.
     Why it is wrong
         n8n accepts the workflow, and the node fails in every run.
     Example
@@ -88,7 +90,8 @@ class BlockedAccess(Rule):
 class OtherVersionValue(Rule):
     """
     What it finds
-        A parameter with a value that the version of the node does not offer.
+        A parameter with a value that the version of the node does not offer, such as an operation
+        that the node does not have for its resource.
     Why it is wrong
         n8n accepts the workflow, and the node fails or does something else in every run.
     Example
@@ -124,6 +127,49 @@ class SecretInFile(Rule):
     target = "n8n"
 
 
+class CodeResult(Rule):
+    """
+    What it finds
+        A Code node whose code returns a value of the wrong shape: a text or a number, a list of
+        these, an item whose `json` is no object, or a list where it runs once for each item. If
+        only some of its `return` statements do so, the severity is warning.
+    Why it is wrong
+        The node fails: “Code doesn't return items properly”.
+    Example
+        `return items.map(item => { item.json.total = 1 });`: the function returns nothing.
+    Instead
+        Return a list of items: `return items.map(item => ({ json: { total: 1 } }));`. In the mode
+        `runOnceForEachItem`, return one item.
+    """
+
+    code = "N8N122"
+    name = "code-result"
+    severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
+
+
+class UnknownCodeName(Rule):
+    """
+    What it finds
+        A Code node whose code uses a name that neither the code declares nor n8n provides. If not
+        every run evaluates it, the severity is warning.
+    Why it is wrong
+        The node fails: “itemz is not defined”. n8n's Code node has the names of the language, but
+        not those of a browser or of Node.js, such as `fetch`, `URL` and `process`.
+    Example
+        `return itemz.map(item => item);`
+    Instead
+        Write the name that is declared. Replace `fetch` by an HTTP Request node.
+    """
+
+    code = "N8N123"
+    name = "unknown-code-name"
+    severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
+
+
 CODE_RULES: tuple[type[Rule], ...] = (
     UnreadableCode,
     CodeWithoutResult,
@@ -131,4 +177,6 @@ CODE_RULES: tuple[type[Rule], ...] = (
     BlockedAccess,
     OtherVersionValue,
     SecretInFile,
+    CodeResult,
+    UnknownCodeName,
 )

@@ -17,6 +17,8 @@ from orgflow.backends.n8n.lint.protocol_rules import (
 )
 from orgflow.backends.n8n.node_types import catalogue
 
+from orgflow_ir.diagnostics import Severity
+
 _LOOP: Final = "splitInBatches"
 _ANSWER: Final = "respondToWebhook"
 _NEEDS_MODEL: Final = frozenset(
@@ -42,6 +44,8 @@ def check_protocols(report: Report, active: frozenset[int]) -> None:
             _check_answers(report, node)
         elif node.short == "form":
             _check_page(report, node)
+        elif node.short == _ANSWER:
+            _check_caller(report, node)
         elif node.type.removeprefix(f"{catalogue.LANGCHAIN}.") in _NEEDS_MODEL:
             _check_model(report, node)
 
@@ -199,6 +203,28 @@ def _is_answer_of_wait(flow: Workflow, answer: Node, after: frozenset[int]) -> b
         and answer.index in flow.after(node.index)
         for node in flow.nodes
     )
+
+
+def _check_caller(report: Report, answer: Node) -> None:
+    """Whether something that waits for an answer is before a Respond to Webhook: n8n looks at all
+    nodes from which connections lead to it, enabled or not, from version 1.1 of the node."""
+    flow = report.workflow
+    if answer.version < 1.1:
+        return
+    before = (n for n in flow.nodes if n.index != answer.index)
+    if any(_waits_for_answer(n) and answer.index in flow.after(n.index) for n in before):
+        return
+    report.add(
+        AnswerMode,
+        answer,
+        f"no Webhook leads to `{answer.name}`, so there is no call to answer, and the node fails",
+        "start with a Webhook whose `responseMode` is `responseNode`, or remove the node",
+        severity=Severity.WARNING if answer.on_error.startswith("continue") else None,
+    )
+
+
+def _waits_for_answer(node: Node) -> bool:
+    return node.short in ("webhook", "formTrigger", "wait") or node.type.endswith(".chatTrigger")
 
 
 def _check_page(report: Report, page: Node) -> None:

@@ -51,10 +51,12 @@ class UsedUpLoop(Rule):
 class AnswerMode(Rule):
     """
     What it finds
-        A trigger whose `Respond` does not match the Respond to Webhook nodes behind it.
+        A trigger whose `Respond` does not match the Respond to Webhook nodes behind it, or a
+        Respond to Webhook to which no Webhook, form or wait leads.
     Why it is wrong
         n8n refuses every call with an error: “Unused Respond to Webhook node found in the
-        workflow”, or “No Respond to Webhook node found in the workflow”.
+        workflow”, or “No Respond to Webhook node found in the workflow”. Without a call, the node
+        fails: “No Webhook node found in the workflow”.
     Example
         A Webhook with `"responseMode": "onReceived"` before a Respond to Webhook.
     Instead

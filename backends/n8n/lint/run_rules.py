@@ -152,7 +152,8 @@ class DeadSchedule(Rule):
 class SharedAddress(Rule):
     """
     What it finds
-        Two triggers that answer the same call, or a wait whose address can never be called.
+        Two triggers that answer the same call, in one workflow or in two workflows of the command
+        (a warning), or a wait whose address can never be called.
     Why it is wrong
         n8n does not publish two triggers with the same path. A `webhookSuffix` that is an
         expression never matches, so every call gets 404.

@@ -20,6 +20,7 @@ from orgflow.backends.n8n.lint.run_rules import (
     StaleTimer,
 )
 from orgflow.backends.n8n.lint.shape_rules import ErrorWorkflowElsewhere
+from orgflow.backends.n8n.lint.webhook_addresses import check_shared_addresses
 from orgflow.backends.n8n.node_types import schedule_trigger
 from orgflow.backends.n8n.plan.emission_rules import OpenAddress
 
@@ -58,7 +59,8 @@ def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
             'add "settings": {"executionOrder": "v1"} after you review the order of the branches',
         )
     _error_workflow(report, others)
-    _check_addresses(report)
+    check_shared_addresses(report, others)
+    _check_suffixes(report)
     _open_addresses(report)
     for node in flow.nodes:
         if node.disabled:
@@ -246,31 +248,11 @@ def _open_addresses(report: Report) -> None:
         )
 
 
-def _check_addresses(report: Report) -> None:
-    taken: dict[tuple[str, str], Node] = {}
+def _check_suffixes(report: Report) -> None:
     for node in report.workflow.nodes:
         if node.disabled:
             continue
-        if node.short == "webhook":
-            methods = node.parameters.get("httpMethod", "GET")
-            path = node.parameters.get("path")
-            if not isinstance(path, str) or not path or path.startswith("="):
-                continue
-            for method in methods if isinstance(methods, list) else [methods]:
-                first = taken.setdefault((str(method), path.strip("/")), node)
-                if first is not node:
-                    report.add(
-                        SharedAddress,
-                        node,
-                        f"`{first.name}` and `{node.name}` both respond to {method} at `{path}`: "
-                        "n8n does not publish the workflow",
-                        "give each its own path",
-                        "parameters",
-                        "path",
-                        others=(("the other one", first),),
-                    )
-                    break
-        elif node.short in ("wait", "form"):
+        if node.short in ("wait", "form"):
             suffix = node.inside("options", "webhookSuffix")
             if isinstance(suffix, str) and suffix.startswith("=") and "{{" in suffix:
                 report.add(

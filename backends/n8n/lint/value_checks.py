@@ -17,6 +17,7 @@ from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.lint_report import Report
 from orgflow.backends.n8n.lint.value_rules import ConstantCondition, ExcludedNode, FailingValue
+from orgflow.backends.n8n.node_types.conditions import FIRST_TYPES
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.records import NamedTuple
@@ -26,11 +27,13 @@ _EXCLUDED: Final = frozenset({"executeCommand", "localFileTrigger"})
 
 
 class Fault(NamedTuple):
-    """A fault of a value, as the end of a sentence, the remedy, and the path of the value."""
+    """A fault of a value, as the end of a sentence, the remedy, the path of the value, and the
+    effect of the fault."""
 
     what: str
     help: str
     path: Path
+    effect: str = "so the node fails"
 
 
 def check_values(report: Report, active: frozenset[int]) -> None:
@@ -52,7 +55,7 @@ def check_values(report: Report, active: frozenset[int]) -> None:
             report.add(
                 FailingValue,
                 node,
-                f"`{node.name}`: {fault.what}, so the node fails",
+                f"`{node.name}`: {fault.what}, {fault.effect}",
                 fault.help,
                 "parameters",
                 *fault.path,
@@ -216,6 +219,48 @@ def _refuse_constant(name: str) -> None:
 # -- operations ------------------------------------------------------------------------------------
 
 
+_DATE: Final = re.compile(r"\d{4}-(?P<month>\d\d)-(?P<day>\d\d)(?:[T ].*)?")
+_GERMAN_DATE: Final = re.compile(r"(?P<day>\d\d?)\.\d\d?\.\d{4}.*")
+
+
+def _is_no_date(text: str) -> bool:
+    """Whether n8n (luxon and JavaScript's `Date`) surely reads no date from a text."""
+    date, german = _DATE.fullmatch(text), _GERMAN_DATE.fullmatch(text)
+    if date is not None:
+        return not (1 <= int(date["month"]) <= 12 and 1 <= int(date["day"]) <= 31)
+    if german is not None:
+        return int(german["day"]) > 12
+    return not any(c.isdecimal() for c in text) or (text.isdecimal() and len(text) > 9)
+
+
+def _check_date(node: Node) -> Iterator[Fault]:
+    date = node.parameters.get("dateTime")
+    if node.parameters.get("resume") != "specificTime" or not isinstance(date, str):
+        return
+    if _is_fixed(date) and date.strip() and _is_no_date(date.strip()):
+        yield Fault(
+            f"its date `{date[:40]}` is not a date",
+            "write a date such as `2030-12-31T12:00:00`",
+            ("dateTime",),
+        )
+
+
+def _check_batch(node: Node) -> Iterator[Fault]:
+    size = node.parameters.get("batchSize", 1)
+    if size is None or not _is_fixed(size):
+        return
+    number = _NUMBER.fullmatch(size.strip()) if isinstance(size, str) else None
+    if isinstance(size, str):
+        size = float(int(number[0], 0) if number["whole"] else number[0]) if number else 0
+    if isinstance(size, int | float) and size < 1:
+        yield Fault(
+            f"its batch size `{node.parameters['batchSize']}` is not a number from 1",
+            "write a number from 1",
+            ("batchSize",),
+            "so neither the loop nor what is behind `done` runs",
+        )
+
+
 def _check_wait(node: Node) -> Iterator[Fault]:
     amount = node.parameters.get("amount")
     if node.parameters.get("resume", "timeInterval") != "timeInterval" or amount is None:
@@ -353,32 +398,110 @@ def _pattern_fault(text: str) -> str:
 
 
 _LITERALS: Final[Mapping[str, tuple[type, ...]]] = {"string": (str,), "number": (int, float)}
+_COMPUTED: Final = object()
+"""The value of an expression that reads nothing and computes something."""
+
+_EXPRESSION: Final = re.compile(r"=\{\{(.*)\}\}", re.DOTALL)
+_QUOTED: Final = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
+_NAMES: Final = re.compile(r"[A-Za-z_$`][\w$]*")
+_WORDS: Final = frozenset({"true", "false", "null", "undefined", "NaN", "Infinity"})
+_ON_PURPOSE: Final = frozenset({"0", "1", "true", "false", "yes", "no"})
+"""Texts that people compare with themselves to switch a branch on."""
+
+
+def _constant_of(value: Any) -> tuple[bool, Any]:
+    """Whether a value is the same for every item, and which it is."""
+    match = _EXPRESSION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        return _is_fixed(value), value
+    code = match[1].strip()
+    if not code or "}}" in code:
+        return False, None
+    if _NUMBER.fullmatch(code):
+        return True, float(code) if not re.match(r"0[xXoObB]", code) else _COMPUTED
+    if _QUOTED.fullmatch(code):
+        return True, code[1:-1]
+    if code in ("true", "false"):
+        return True, code == "true"
+    names = _NAMES.findall(_QUOTED.sub("0", code))
+    return all(name in _WORDS for name in names), _COMPUTED
+
+
+def _is_constant(comparison: Comparison) -> bool:
+    """Whether a comparison has one result for every item, and nobody means it so: "true is true"
+    and "1 = 1" are written to switch a branch on, and a fixed text that "exists" as the last rule
+    of a Switch."""
+    fixed, left = _constant_of(comparison.left)
+    if not fixed or left in (None, "") or isinstance(left, bool):
+        return False
+    if comparison.single:
+        return left is _COMPUTED
+    fixed, right = _constant_of(comparison.right)
+    if not fixed:
+        return False
+    kinds = _LITERALS.get(comparison.kind, ())
+    for value, written in ((left, comparison.left), (right, comparison.right)):
+        # A literal of another type is OF440.
+        if value is written and not isinstance(value, kinds):
+            return False
+    if comparison.operation == "equals" and left == right and left is not _COMPUTED:
+        return isinstance(left, str) and left.strip().lower() not in _ON_PURPOSE
+    return True
 
 
 def _check_constant(report: Report, node: Node) -> None:
-    """Comparisons of two fixed values, and those that nobody has filled in."""
+    """Comparisons of fixed values, and conditions that nobody has filled in."""
+    _check_unfilled(report, node)
     for comparison, number, place in _list_comparisons(node):
-        left, right = comparison.left, comparison.right
-        if number != 1 or comparison.single or not (_is_fixed(left) and _is_fixed(right)):
+        empty = comparison.left == "" and comparison.right == "" and not comparison.single
+        empty = empty and comparison.kind == "string" and comparison.operation == "equals"
+        if number != 1 or not (empty or _is_constant(comparison)):
             continue
-        kinds = _LITERALS.get(comparison.kind, ())
-        if not (isinstance(left, kinds) and isinstance(right, kinds)):
-            continue  # of another type: OF440
-        empty = left == "" and right == "" and comparison.operation == "equals"
-        # "true is true" and "1 = 1" are written on purpose, to switch a branch on.
-        if not empty and (left in (None, "") or isinstance(left, bool) or left == right):
-            continue
+        left, right = (str(side)[:40] for side in (comparison.left, comparison.right))
         report.add(
             ConstantCondition,
             node,
             f"the condition of `{node.name}` is empty, so every item matches"
             if empty
-            else f"`{node.name}` compares the fixed value `{str(left)[:40]}` with another one: the "
-            "result is the same for every item",
+            else f"`{node.name}` "
+            + (
+                f"tests the fixed value `{left}`"
+                if comparison.single
+                else f"compares the fixed value `{left}` with "
+                + ("itself" if left == right else "another one")
+            )
+            + ": the result is the same for every item",
             "write the value of the item as an expression: `={{ $json.… }}`",
             "parameters",
             *place,
             "leftValue",
+        )
+
+
+def _check_unfilled(report: Report, node: Node) -> None:
+    """Conditions without any comparison."""
+    if node.short == "switch" and node.version < 3:
+        return
+    rules = rules_of(node.short, node.version, node.parameters)
+    for rule in rules.rules if rules is not None and not rules.unseen else ():
+        given: Any = node.parameters
+        for key in rule.place:
+            given = given[key] if not isinstance(given, Mapping) or key in given else None
+        computed = isinstance(given, Mapping) and isinstance(given.get("conditions"), str)
+        if rule.condition.comparisons or computed or not isinstance(given, Mapping | None):
+            continue
+        if node.version >= 2 and given and not given.keys().isdisjoint(FIRST_TYPES):
+            continue  # the shape of version 1, which later versions ignore: OF439
+        report.add(
+            ConstantCondition,
+            node,
+            f"the conditions of `{node.name}` are empty, so "
+            + ("no item matches" if rule.condition.either else "every item matches"),
+            "add a condition, or remove the node",
+            "parameters",
+            *rule.place,
+            # Without the parameter, nobody has opened the node yet.
+            severity=Severity.INFO if given is None else None,
         )
 
 
@@ -387,7 +510,8 @@ _CHECKS: Final[Mapping[str, tuple[Callable[[Node], Iterator[Fault]], ...]]] = {
     "httpRequest": (_check_request,),
     "httpRequestTool": (_check_request,),
     "respondToWebhook": (_check_answer,),
-    "wait": (_check_wait,),
+    "wait": (_check_wait, _check_date),
+    "splitInBatches": (_check_batch,),
     "sort": (_check_sort,),
     "aggregate": (_check_aggregate,),
     "summarize": (_check_summary,),

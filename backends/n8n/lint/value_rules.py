@@ -9,10 +9,11 @@ class FailingValue(Rule):
     """
     What it finds
         A fixed value with which the node fails in every run: a text in a field of the type number,
-        JSON that is not valid, an address without `http`, a negative wait, a pattern that is not a
-        regular expression, or an operation without the fields that it needs.
+        JSON that is not valid, an address without `http`, a negative wait or one until a text that
+        is no date, a loop with a batch size below 1, a pattern that is not a regular expression, or
+        an operation without the fields that it needs.
     Why it is wrong
-        n8n publishes the workflow, and the node fails when it runs.
+        n8n publishes the workflow, and the node fails when it runs, or a loop does nothing.
     Example
         An HTTP Request with the JSON body `{ name: "Ann" }`: names need double quotes.
     Instead
@@ -29,8 +30,9 @@ class FailingValue(Rule):
 class ConstantCondition(Rule):
     """
     What it finds
-        A condition of an If, Filter or Switch that compares two fixed values, or that nobody has
-        filled in.
+        A condition of an If, Filter or Switch that compares two fixed values, tests one, or that
+        nobody has filled in (an info if the node has no conditions at all). “true is true” and “1 =
+        1” are not reported, since people write them on purpose to switch a branch on.
     Why it is wrong
         It is the same for every item, so that one of the outputs is never used.
     Example

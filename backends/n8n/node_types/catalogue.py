@@ -18,6 +18,7 @@ from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.node_type import Start
 
 from orgflow_ir.model import TaskType
+from orgflow_ir.model.records import NamedTuple
 
 _FILE = Path(__file__).parent / "schema" / "known-nodes.json"
 
@@ -117,6 +118,37 @@ def offered_values(short: str) -> Mapping[str, Mapping[str, list[float]]] | None
     offer it; `None` for other nodes."""
     offered: Mapping[str, Mapping[str, list[float]]] | None = _known_nodes()["options"].get(short)
     return offered
+
+
+class KnownOperations(NamedTuple):
+    """The resources of a node, and the operations of each; the resource is empty where the node has
+    none."""
+
+    resources: tuple[str, ...]
+    operations: Mapping[str, tuple[str, ...]]
+
+    def of_resource(self, resource: str | None) -> tuple[str, ...]:
+        """The operations of a resource; `None` stands for the default one, which may be any."""
+        names = (*self.resources, "") if resource is None else (resource, "")
+        return tuple(sorted({o for name in names for o in self.operations.get(name, ())}))
+
+
+def known_operations(short: str, version: float) -> KnownOperations | None:
+    """The resources and operations of a node of n8n's base package, or of the tool that n8n makes
+    of one; `None` for nodes without fixed ones."""
+    rows = _operations_by_type().get(short) or _operations_by_type().get(short.removesuffix("Tool"))
+    for row in rows or ():
+        if version in row["versions"]:
+            pairs = row["operation"].items()
+            return KnownOperations(tuple(row["resource"]), {k: tuple(v) for k, v in pairs})
+    return None
+
+
+@cache
+def _operations_by_type() -> Mapping[str, Any]:
+    text = _FILE.with_name("known-operations.json").read_text(encoding="utf-8")
+    types: Mapping[str, Any] = json.loads(text)["types"]
+    return types
 
 
 def default_values(short: str) -> Mapping[str, Any]:

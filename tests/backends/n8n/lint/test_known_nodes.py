@@ -55,6 +55,8 @@ def test_the_table_is_what_n8n_has(described: list[dict[str, Any]]) -> None:
     assert stored["options"] == wanted["options"]
     assert stored["defaults"] == wanted["defaults"]
     assert len(stored["types"]["@n8n/n8n-nodes-langchain"]) > 100
+    operations = TABLE.with_name("known-operations.json").read_text("utf-8")
+    assert operations == module.operations_text(module.operations({"n8n-nodes-base": described}))
 
 
 def test_the_required_parameters_are_n8ns(described: list[dict[str, Any]]) -> None:

@@ -1,4 +1,5 @@
-"""Write `node_types/schema/known-nodes.json` from the node descriptions of installed n8n packages.
+"""Write `known-nodes.json` and `known-operations.json` of `node_types/schema` from the node
+descriptions of installed n8n packages.
 
     python write_known_nodes.py NODES.JSON... (each: PACKAGE=path of dist/types/nodes.json)
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 TARGET = Path(__file__).resolve().parents[4] / "backends/n8n/node_types/schema/known-nodes.json"
+OPERATIONS = TARGET.with_name("known-operations.json")
 CORE = (
     "aggregate", "code", "emailSend", "errorTrigger", "executeWorkflow", "executeWorkflowTrigger",
     "filter", "form", "formTrigger", "httpRequest", "if", "limit", "manualTrigger", "merge",
@@ -145,6 +147,55 @@ def table(packages: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     }
 
 
+def operations(packages: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """The resources and operations of each node, one entry for the versions that have the same.
+
+    `operation` maps each resource to its operations; the resource is `` where the node has none or
+    an operation does not depend on it. Nodes whose operations n8n loads from a service are left
+    out.
+    """
+    listed: dict[str, list[dict[str, Any]]] = {}
+    for one in packages["n8n-nodes-base"]:
+        short = one["name"].rpartition(".")[2]
+        for version in versions_of(one):
+            entry = operations_in(one["properties"], version)
+            if entry is None:
+                continue
+            same = (e for e in listed.get(short, ()) if {**e, "versions": []} == entry)
+            known = next(same, None)
+            if known is None:
+                known = {**entry, "versions": []}
+                listed.setdefault(short, []).append(known)
+            known["versions"].append(version)
+    return {"n8n": "2.41", "types": dict(sorted(listed.items()))}
+
+
+def operations_in(properties: list[dict[str, Any]], version: float) -> dict[str, Any] | None:
+    """The entry of one version of a node; `None` if some of its operations are not fixed."""
+    resources: set[str] = set()
+    by_resource: dict[str, set[str]] = defaultdict(set)
+    for prop in properties:
+        if prop["name"] not in ("resource", "operation") or not in_version(prop, version):
+            continue
+        if prop["type"] not in ("options", "hidden") or "loadOptionsMethod" in str(prop):
+            return None
+        values = [str(o["value"]) for o in prop.get("options", ()) if in_version(o, version)]
+        if isinstance(prop.get("default"), str) and prop["default"]:
+            values.append(prop["default"])
+        if prop["name"] == "resource":
+            resources.update(values)
+        else:
+            for resource in prop.get("displayOptions", {}).get("show", {}).get("resource", [""]):
+                by_resource[str(resource)].update(values)
+    if not by_resource:
+        return None
+    return {
+        "versions": [],
+        "resource": sorted(resources),
+        "operation": {name: sorted(some) for name, some in sorted(by_resource.items())},
+    }
+
+
 def text(value: dict[str, Any]) -> str:
     """JSON with a type or a parameter a line."""
     plain = json.dumps(value["n8n"])
@@ -160,7 +211,14 @@ def text(value: dict[str, Any]) -> str:
     return ",\n".join(parts) + "\n}\n"
 
 
+def operations_text(value: dict[str, Any]) -> str:
+    """JSON with a type a line."""
+    lines = (f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in value["types"].items())
+    return f'{{\n"n8n": {json.dumps(value["n8n"])},\n"types": {{\n' + ",\n".join(lines) + "\n}\n}\n"
+
+
 if __name__ == "__main__":
     given = dict(argument.split("=", 1) for argument in sys.argv[1:])
     read = {name: json.loads(Path(path).read_text("utf-8")) for name, path in given.items()}
     TARGET.write_text(text(table(read)), "utf-8")
+    OPERATIONS.write_text(operations_text(operations(read)), "utf-8")
