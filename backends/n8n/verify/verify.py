@@ -35,6 +35,7 @@ from orgflow_ir.flow.token_game.semantics import Game, Policy, State
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
 
@@ -97,6 +98,15 @@ def data_flow(
     return DataFlow(ref, carried, matching, workflow, names, apart)
 
 
+class Explored(NamedTuple):
+    """What was explored of a process of segments: number of states, nodes of stubs at which runs
+    stopped, and assumptions."""
+
+    states: int = 0
+    stopped: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+
 class _Verifier:
     def __init__(
         self,
@@ -127,21 +137,18 @@ class _Verifier:
             order = f"executionOrder {workflow.order or 'v0'}"
             self.changed.insert(0, Changed(SETTINGS, "", V1, order))
         self.walk: Walk | None = None
+        self.explored = Explored()
         self.removed = RemovedNodes(ref, self.matching, workflow)
 
     def run(self) -> Verification:
         if self.ref.plan.segments is not None:
-            return self._result(Verdict.BOUNDED, bound=NOT_MODELLED)
+            return self._prove_segments()
         try:
             machine = EngineModel(self.workflow)
         except ValueError as error:
             return self._result(Verdict.BOUNDED, bound=f"nothing was compared: {error}")
         roles = RoleDerivation(self.ref, self.workflow, self.matching, self.readers).derive_roles()
-        # A call is one step here; the called workflow is compared by itself.
-        model = self.model
-        if self.ref.process not in model.processes:
-            model = model.replace(processes=(self.ref.process,))
-        game = Game(model, Policy(once=True, calls="steps"))
+        game = Game(self._compared_model(), Policy(once=True, calls="steps"))
         self.walk = Walk(machine, Marking(game, roles, self.ref.labels), roles, self.most)
         try:
             difference = self._difference(game)
@@ -166,6 +173,34 @@ class _Verifier:
         if self.changed:
             return self._result(Verdict.CHANGED)
         return self._result(Verdict.CONDITIONAL if self.conditions else Verdict.PROVED)
+
+    def _prove_segments(self) -> Verification:
+        """The result for a process whose open work is in rows."""
+        from orgflow.backends.n8n.verify.segments import segment_proof  # few processes have rows
+
+        proof = segment_proof.prove_segments(
+            self._compared_model(), self.ref, self.workflow, self.matching, self.readers,
+            self.apart, self.most,
+        )  # fmt: skip
+        self.explored = Explored(proof.states, proof.stopped, segment_proof.ASSUMED)
+        self.changed += segment_proof.list_unread_changes(proof.unread, self.matching, self.ref)
+        difference = proof.difference
+        if difference is None and self.strict:
+            difference = self._strictly()
+        if difference is not None:
+            return self._result(Verdict.DIFFERENT, difference=difference)
+        if self.changed:
+            return self._result(Verdict.CHANGED)
+        if proof.bound is not None:
+            return self._result(Verdict.BOUNDED, bound=proof.bound)
+        return self._result(Verdict.CONDITIONAL if self.conditions else Verdict.PROVED)
+
+    def _compared_model(self) -> Model:
+        """The model with the process that is compared. A call is one step here; the called workflow
+        is compared by itself."""
+        if self.ref.process in self.model.processes:
+            return self.model
+        return self.model.replace(processes=(self.ref.process,))
 
     def _difference(self, game: Game) -> Difference | None:
         assert self.walk is not None
@@ -287,7 +322,7 @@ class _Verifier:
 
     def _stopping(self) -> tuple[str, ...]:
         """What is not judged, since runs stop before."""
-        stops = self.walk.stopped if self.walk is not None else {}
+        stops = self.walk.stopped if self.walk is not None else self.explored.stopped
         if not stops:
             return ()
         return (f"the elements after stops, which n8n does not support: {_list_names([*stops])}",)
@@ -315,7 +350,7 @@ class _Verifier:
             label=self.ref.process.label,
             workflow=self.workflow.title,
             verdict=verdict,
-            states=self.walk.states if self.walk is not None else 0,
+            states=self.walk.states if self.walk is not None else self.explored.states,
             bound=bound,
             difference=difference,
             changed=tuple(self.changed),
@@ -326,6 +361,7 @@ class _Verifier:
             ),
             delayed=tuple(self.walk.delayed) if self.walk is not None else (),
             assumed=(
+                *self.explored.assumed,
                 *self._contradicted(),
                 *self._stopping(),
                 *(f"`{name}` {reason}" for name, reason in self.apart.items()),

@@ -1,0 +1,1 @@
+"""Proofs of processes of segments, whose open work is rows of a Data Table."""
