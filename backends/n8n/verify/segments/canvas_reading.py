@@ -79,6 +79,10 @@ class SegmentEnd(NamedTuple):
     levels: int
     goes_on: bool
 
+    def opens(self, element: str) -> bool:
+        """Whether an element is open behind it."""
+        return any(row.element == element for row in list_templates(self.rows))
+
 
 class SegmentCase(NamedTuple):
     """A case of the switch.

@@ -35,6 +35,7 @@ from orgflow.backends.n8n.verify.segments.row_expressions import (
 )
 from orgflow.backends.n8n.verify.segments.segment_walk import (
     NO_WORLD,
+    RowCondition,
     SegmentWalk,
     UnreadSegment,
 )
@@ -214,9 +215,9 @@ def _does_nothing(node: Node) -> bool:
     return ends and isinstance(node, Event) and not node.definitions
 
 
-def _list_row_conditions(ref: Reference) -> dict[ProgramForm, tuple[tuple[str, str], ...]]:
+def _list_row_conditions(ref: Reference) -> dict[ProgramForm, tuple[RowCondition, ...]]:
     """The gateways and branches by the form of the condition by which their rows are written."""
-    conditions: dict[ProgramForm, tuple[tuple[str, str], ...]] = {}
+    conditions: dict[ProgramForm, tuple[RowCondition, ...]] = {}
     for gateway, decision in ref.plan.decisions.items():
         if not decision.several:
             continue
@@ -228,9 +229,19 @@ def _list_row_conditions(ref: Reference) -> dict[ProgramForm, tuple[tuple[str, s
         if decision.default is not None:
             tests[decision.default.flow.id] = f"!({' || '.join(tests.values())})"
         for flow, code in tests.items():
-            form = expression_of(code_form(code, name_node))
-            conditions[form] = (*conditions.get(form, ()), (gateway, flow))
+            form, holds = _read_condition(code)
+            conditions[form] = (*conditions.get(form, ()), RowCondition(gateway, flow, holds))
     return conditions
+
+
+def _read_condition(code: str) -> tuple[ProgramForm, bool]:
+    """The form that a condition has in a choice, and whether the first part is chosen if it holds:
+    `!a ? b : c` has the form of `a ? c : b`."""
+    match expression_of(code_form(f"{code}?1:0", name_node)):
+        case ("ternary_expression", tuple(condition), "?", ("number", first), ":", _):
+            return condition, first == "1.0"
+        case form:
+            raise AssertionError(form)
 
 
 def _find_decisive(

@@ -62,6 +62,15 @@ class UnreadSegment(ValueError):
         self.node, self.reason = node, reason
 
 
+class RowCondition(NamedTuple):
+    """What a condition of rows tests: whether a gateway takes a branch; `holds` is whether it is
+    true if it does."""
+
+    gateway: str
+    flow: str
+    holds: bool
+
+
 class RowPoint(NamedTuple):
     """A state of the product.
 
@@ -131,7 +140,7 @@ class SegmentWalk:
     workflow: WorkflowDocument
     marking: Marking
     roles: Roles
-    conditions: Mapping[ProgramForm, tuple[tuple[str, str], ...]]
+    conditions: Mapping[ProgramForm, tuple[RowCondition, ...]]
     received: Mapping[str, str]
     decisive: frozenset[str]
     most: int
@@ -205,8 +214,6 @@ class SegmentWalk:
     def _happens(self, progress: Progress, row: OpenRow) -> Progress:
         """The step of the model for an event, where its node is the one that opened the row, or the
         page of the task. Other events have a node in their segment."""
-        if row.at_once:
-            return progress
         if row.kind == "task":
             page = self.canvas.pages.get(row.link)
             if page is None:
@@ -214,10 +221,9 @@ class SegmentWalk:
             element = self.roles.stands.get(page)
             if element is None:
                 raise UnreadSegment(page, "it stands for no task of the model")
-            progress = progress._replace(stale=progress.stale - {*self.roles.sets.get(page, ())})
             return self._fire(progress, element, page)
-        for name in self.canvas.ends:
-            if self.roles.stands.get(name) == row.element:
+        for name, end in self.canvas.ends.items():
+            if self.roles.stands.get(name) == row.element and end.opens(row.element):
                 return self._fire(progress, row.element, name)
         return progress
 
@@ -227,7 +233,7 @@ class SegmentWalk:
             self._point(progress.state, progress.begun), element, 1, name
         )
         state, quiet = self.marking.settled(fired.point.state)
-        return progress._replace(
+        return self._set_decisions(progress, name)._replace(
             state=state,
             begun=fired.point.begun,
             lines=(*progress.lines, SideBySide(fired.text, name)),
@@ -278,7 +284,7 @@ class SegmentWalk:
 
     def _is_settled(self, after: Progress) -> bool:
         """Whether the exploration goes on behind the end of an execution."""
-        if after.begun:
+        if after.begun and not after.unfit:
             label = self.marking.label(after.begun[0])
             raise Differs(f"the workflow waits after `{label}`, but the model takes a branch of it")
         return not after.unfit
@@ -455,9 +461,7 @@ class SegmentWalk:
                 f"`{name}` opens nothing and ends no path, so the process stops there",
                 (SideBySide("", f"{name} → nothing"),),
             )
-        opens_itself = any(row.element == element for row in rows)
-        if element is not None and not opens_itself:
-            progress = self._set_decisions(progress, name)
+        if element is not None and not end.opens(element):
             progress = self._fire(progress, element, name)
         try:
             work, token = commit_segment(
@@ -500,7 +504,11 @@ class SegmentWalk:
                 continue  # an event that happens a number of times counts once
             chosen = dict(progress.chosen)
             branches = self.conditions.get(row.condition, ())
-            truths = {flow in chosen[gateway] for gateway, flow in branches if gateway in chosen}
+            truths = {
+                (branch.flow in chosen[branch.gateway]) is branch.holds
+                for branch in branches
+                if branch.gateway in chosen
+            }
             if len(truths) != 1:
                 reason = "its rows depend on a condition that is none of a preceding gateway"
                 raise UnreadSegment(progress.node, reason)
