@@ -78,11 +78,14 @@ class RowPoint(NamedTuple):
         work: the open work of the instance.
         state: the state of the token game.
         stale: gateways whose decision was read, and not set since.
+        kept: gateways and the branches chosen for them when the preceding activity happened, until
+            a node reads the choice.
     """
 
     work: OpenWork
     state: State
     stale: frozenset[str] = frozenset()
+    kept: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class RowMove(NamedTuple):
@@ -102,6 +105,7 @@ class Progress(NamedTuple):
         token: of the present segment.
         begun: elements that have run and whose branches are undecided.
         chosen: the branches taken at the gateways that decided in this segment.
+        kept: as in `RowPoint`.
         unfit: the gateway that no branch matched: a stop has to follow.
         lines, steps: what happened on both sides.
     """
@@ -113,6 +117,7 @@ class Progress(NamedTuple):
     token: SegmentToken
     begun: tuple[str, ...] = ()
     chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    kept: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unfit: str = ""
     lines: tuple[SideBySide, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -201,17 +206,20 @@ class SegmentWalk:
             claimed = claim_event(point.work, row.number)
             if claimed is not None:
                 work, token = claimed
-                progress = Progress("", work, point.state, point.stale, token)
-                progress = self._happens(progress, row)
-                yield from self._run_segments(self._lead_to_segment(progress))
+                progress = self._resume(point, work, token)
+                for happened in self._happens(progress, row):
+                    yield from self._run_segments(self._lead_to_segment(happened))
         for work, swept in list_sweeps(point.work):
             if swept is None:
-                yield RowMove(RowPoint(work, point.state, point.stale), (), ())
+                yield RowMove(point._replace(work=work), (), ())
                 continue
-            progress = Progress("", work, point.state, point.stale, swept)
+            progress = self._resume(point, work, swept)
             yield from self._run_segments(self._lead_to_segment(progress))
 
-    def _happens(self, progress: Progress, row: OpenRow) -> Progress:
+    def _resume(self, point: RowPoint, work: OpenWork, token: SegmentToken) -> Progress:
+        return Progress("", work, point.state, point.stale, token, kept=point.kept)
+
+    def _happens(self, progress: Progress, row: OpenRow) -> Iterator[Progress]:
         """The step of the model for an event, where its node is the one that opened the row, or the
         page of the task. Other events have a node in their segment."""
         if row.kind == "task":
@@ -221,14 +229,32 @@ class SegmentWalk:
             element = self.roles.stands.get(page)
             if element is None:
                 raise UnreadSegment(page, "it stands for no task of the model")
-            return self._fire(progress, element, page)
+            yield from self._fire_all(progress, element, page)
+            return
         for name, end in self.canvas.ends.items():
             if self.roles.stands.get(name) == row.element and end.opens(row.element):
-                return self._fire(progress, row.element, name)
-        return progress
+                yield from self._fire_all(progress, row.element, name)
+                return
+        yield progress
+
+    def _fire_all(self, progress: Progress, element: str, name: str) -> Iterator[Progress]:
+        """The element happens in both. If some of its flows are always taken, those that it chooses
+        are chosen now and kept for the node that reads the choice, perhaps in a later segment."""
+        if element not in self.roles.splitting:
+            yield self._fire(progress, element, name)
+            return
+        point = self._point(progress.state, progress.begun)
+        for fired in self.marking.splits(point, element, 1, name):
+            state, quiet = self.marking.settled(fired.point.state)
+            yield self._set_decisions(progress, name)._replace(
+                state=state,
+                kept=tuple(sorted((*progress.kept, *fired.point.chosen))),
+                lines=(*progress.lines, SideBySide(fired.text, name)),
+                steps=(*progress.steps, *fired.steps, *quiet),
+            )
 
     def _fire(self, progress: Progress, element: str, name: str) -> Progress:
-        """The element happens in both."""
+        """The element happens in both, and takes all its flows or decides later."""
         fired = self.marking.fires(
             self._point(progress.state, progress.begun), element, 1, name
         )
@@ -271,7 +297,8 @@ class SegmentWalk:
                 if not after.node:
                     ended = True
                     if self._is_settled(after):
-                        point = RowPoint(canonical_work(after.work), after.state, after.stale)
+                        work = canonical_work(after.work)
+                        point = RowPoint(work, after.state, after.stale, after.kept)
                         yield RowMove(point, after.lines, after.steps)
                 elif self._key(after) not in seen:
                     seen.add(self._key(after))
@@ -317,7 +344,9 @@ class SegmentWalk:
             progress = self._set_decisions(progress, name)
             if element is not None:
                 yield from self._fail(progress, element)
-                progress = self._fire(progress, element, name)
+                for fired in self._fire_all(progress, element, name):
+                    yield from self._pass(fired)
+                return
             yield from self._pass(progress)
 
     def _set_decisions(self, progress: Progress, name: str) -> Progress:
@@ -396,6 +425,10 @@ class SegmentWalk:
         if reader.broken or not reader.main or None in reader.predicates:
             raise UnreadSegment(name, "it decides by something else than the model")
         owner = self.roles.owners[gateway]
+        kept = [taken for other, taken in progress.kept if other == gateway]
+        if kept:
+            yield from self._read_kept(progress, reader, kept)
+            return
         point = self._point(progress.state, progress.begun)
         options = self.marking.options(point, gateway)
         if not options:
@@ -433,6 +466,22 @@ class SegmentWalk:
             for outputs in unmatched:
                 yield self._leave(progress._replace(unfit=self.marking.label(owner)), outputs)
 
+    def _read_kept(
+        self, progress: Progress, reader: Reader, kept: list[tuple[str, ...]]
+    ) -> Iterator[Progress]:
+        """What was chosen when the activity happened."""
+        if len(set(kept)) > 1:
+            raise UnreadSegment(progress.node, "an activity that chooses flows happens twice")
+        left = list(progress.kept)
+        left.remove((reader.gateway, kept[0]))
+        chosen = {**dict(progress.chosen), reader.gateway: kept[0]}
+        after = progress._replace(kept=tuple(left), chosen=tuple(sorted(chosen.items())))
+        for outputs in reader.outputs(frozenset(kept[0])):
+            yield self._leave(after, outputs)
+        for output in reader.stops if reader.compiled else ():
+            label = self.marking.label(self.roles.owners[reader.gateway])
+            yield self._leave(progress._replace(unfit=label), (output,))
+
     def _leave(self, progress: Progress, outputs: tuple[int, ...]) -> Progress:
         """Behind the one output that a decision takes."""
         name = progress.node
@@ -456,11 +505,6 @@ class SegmentWalk:
         if progress.unfit:
             raise self._continues_unfit(progress)
         rows = list(self._choose_rows(end.rows, progress))
-        if not rows and not end.ends and not end.leaves:
-            raise Differs(
-                f"`{name}` opens nothing and ends no path, so the process stops there",
-                (SideBySide("", f"{name} → nothing"),),
-            )
         if element is not None and not end.opens(element):
             progress = self._fire(progress, element, name)
         try:
