@@ -45,7 +45,10 @@ class ExpressionServer:
     def __init__(self) -> None:
         script = Path(__file__).with_name("expression_server.cjs")
         self._process = subprocess.Popen(
-            [find_node().path, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [find_node().path, str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self._known: dict[str, Any] = {}
 
@@ -62,7 +65,8 @@ class ExpressionServer:
             {"code": code, "json": json_, "nodes": nodes, "execution": execution, "script": script}
         )
         if request not in self._known:
-            assert self._process.stdin is not None and self._process.stdout is not None
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
             self._process.stdin.write(request + "\n")
             self._process.stdin.flush()
             answer = json.loads(self._process.stdout.readline())
@@ -147,9 +151,7 @@ class CanvasPlay:
         self.effects.append("an execution does not end")
         return {}
 
-    def _run_node(
-        self, node: Json, item: Json, outputs: Json, execution: str
-    ) -> Iterator[Any]:
+    def _run_node(self, node: Json, item: Json, outputs: Json, execution: str) -> Iterator[Any]:
         """The items that leave a node, by output."""
         kind = node["type"].rsplit(".", 1)[-1]
         tag = tag_of(node.get("notes"))
@@ -479,7 +481,9 @@ class CanvasPlay:
         """Whether the same happenings have the same effects: empty, or the first difference."""
         with self.connected():
             for wanted in run:
-                got = self.begin(start) if wanted.happening is None else self.happen(wanted.happening)
+                got = (
+                    self.begin(start) if wanted.happening is None else self.happen(wanted.happening)
+                )
                 if got != wanted:
                     return f"after {wanted.happening}: {_first_difference(wanted, got)}"
         return ""

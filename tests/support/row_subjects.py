@@ -62,7 +62,9 @@ class RowSubject(NamedTuple):
                 values: list[Any] = list(decision.values)
                 if decision.several:
                     values = [[value] for value in values] + [values]
-                settings.setdefault(self.ref.nodes[key].name, []).append((decision.variable, values))
+                settings.setdefault(self.ref.nodes[key].name, []).append(
+                    (decision.variable, values)
+                )
         names = self.ref.plan.carried.names if self.ref.plan.carried is not None else ()
         settings[""] = [(name, _START_VALUES) for name in names]
         for gateway in self.ref.roles.given:

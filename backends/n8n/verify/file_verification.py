@@ -8,7 +8,7 @@ from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, work
 from orgflow.backends.n8n.plan.names import title
 from orgflow.backends.n8n.verify import verification_rules
 from orgflow.backends.n8n.verify.reference import NotLegal, Reference, compile_references
-from orgflow.backends.n8n.verify.verify import NOT_MODELLED, V1, verify_process
+from orgflow.backends.n8n.verify.verify import UNREAD, V1, verify_process
 
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.element_names import CALLED, is_taken_over
@@ -201,10 +201,7 @@ def _report_result(
             help=result.difference.help
             or "compile the model again, or change the model to match the workflow",
         )
-    if result.bound == NOT_MODELLED:
-        text, help = f"{named} was not compared: {result.bound}", "test it on a server"
-        _report_unverifiable(text, place, ctx, help)
-    elif result.verdict is Verdict.BOUNDED and not result.states:
+    if result.verdict is Verdict.BOUNDED and not result.states:
         _report_unverifiable(f"{named} cannot be followed: {result.bound}", place, ctx)
     elif result.verdict is Verdict.BOUNDED:
         ctx.emit(
@@ -222,6 +219,15 @@ def _report_result(
                 loc=place,
                 help="in the editor, set the execution order in the settings of the workflow to "
                 "v1 (recommended)",
+            )
+            continue
+        if change.was == UNREAD:
+            ctx.emit(
+                verification_rules.UnreadSegment,
+                f"`{change.node}` cannot be verified: {change.now}",
+                element=change.element or None,
+                loc=place,
+                help="undo the edit, or change the model and compile it again",
             )
             continue
         ctx.emit(

@@ -1,4 +1,4 @@
-"""Rules of `verify` (OF480 to OF489)."""
+"""Rules of `verify` (OF480 to OF489, and OF635 for processes that wait in several places)."""
 
 from __future__ import annotations
 
@@ -199,6 +199,30 @@ class ConditionalProof(Rule):
     target = "n8n"
 
 
+class UnreadSegment(Rule):
+    """
+    What it finds
+        In a process that waits in several places: a node or a connection of an edited workflow that
+        fits none of the forms in which its parts begin and end. Each part begins at the node that
+        finds out what happened, and ends with one call of the support set that writes the open work
+        into the Data Table.
+    Why it is wrong
+        What the workflow does there is not known, so it is not proved; `verify` exits with 1.
+    Example
+        A Wait node was added between two steps, or the list of open work in a call was replaced by
+        other code.
+    Instead
+        Undo the edit, or change the model and compile it again. Replace placeholders by the nodes
+        that do the work, and leave the calls of `orgflow: …` as they are.
+    """
+
+    code = "OF635"
+    name = "unread-segment"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 VERIFY_RULES: tuple[type[Rule], ...] = (
     DifferentWorkflow,
     ChangedExpression,
@@ -209,4 +233,5 @@ VERIFY_RULES: tuple[type[Rule], ...] = (
     UnverifiableFile,
     UnverifiedWorkflow,
     ConditionalProof,
+    UnreadSegment,
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.matching import Matching
@@ -39,6 +39,9 @@ from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
 
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.verify.segments.canvas_reading import Unread
+
 MOST_STATES = 50_000
 """Maximum number of explored pairs of configuration and marking, over all starts of a process."""
 
@@ -46,7 +49,9 @@ V1 = "executionOrder v1"
 """The order of execution of every compiled workflow, as text."""
 
 _SHOWN = 5
-NOT_MODELLED = "the process waits in several places, and its segments and rows are not modelled"
+UNREAD = "a part of the process in one of its known forms"
+"""What a workflow of segments has where the reading understands it, for `Changed`."""
+
 _ASSUMED_STEPS = "filled and added steps do not fail"
 
 
@@ -183,7 +188,7 @@ class _Verifier:
             self.apart, self.most,
         )  # fmt: skip
         self.explored = Explored(proof.states, proof.stopped, segment_proof.ASSUMED)
-        self.changed += segment_proof.list_unread_changes(proof.unread, self.matching, self.ref)
+        self.changed += self._list_unread(proof.unread)
         difference = proof.difference
         if difference is None and self.strict:
             difference = self._strictly()
@@ -194,6 +199,14 @@ class _Verifier:
         if proof.bound is not None:
             return self._result(Verdict.BOUNDED, bound=proof.bound)
         return self._result(Verdict.CONDITIONAL if self.conditions else Verdict.PROVED)
+
+    def _list_unread(self, unread: Iterable[Unread]) -> Iterator[Changed]:
+        """What is not understood of a process of segments."""
+        nodes = self.ref.plan.workflow_graph.nodes
+        for node, reason in unread:
+            key = self.matching.key_of.get(node)
+            element = nodes[key].element if key is not None else ""
+            yield Changed(node or self.workflow.title, element, UNREAD, reason)
 
     def _compared_model(self) -> Model:
         """The model with the process that is compared. A call is one step here; the called workflow

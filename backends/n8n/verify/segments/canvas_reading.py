@@ -1,5 +1,5 @@
-"""The segments of a canvas, read from its workflow alone: the start of each, the switch at which all
-of them begin, and the calls of the support set that end them.
+"""The segments of a canvas, read from its workflow alone: the start of each, the switch at which
+all of them begin, and the calls of the support set that end them.
 
 A person may have edited the workflow. What the reading does not understand is a fault, and a
 workflow with faults is not proved.
@@ -89,7 +89,7 @@ class SegmentCase(NamedTuple):
 
     Attributes:
         event: the event by which a row was claimed; for the end of a scope, its element.
-        of: `scope` for the end of a scope, `element` for an element that is named `end`, else `any`.
+        of: `scope` for the end of a scope, `element` for an element with the id `end`, else `any`.
         output: the output of the switch.
     """
 

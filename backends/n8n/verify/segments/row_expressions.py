@@ -22,8 +22,9 @@ RowKind = Literal["task", "timer", "receiver", "gateway", "branch", "scope"]
 AT_ONCE: Final = code_form("new Date().toISOString()")
 """The moment of a timer that is due as soon as it is written: a branch that begins with steps."""
 
+_KINDS: Final[Mapping[str, RowKind]] = {kind: kind for kind in get_args(RowKind)}
 _INPUTS: Final = frozenset({*COLUMN_NAMES, "ref", "inside", "local"})
-_TEXTS: Final = ("ref", "host", "inside", "branch", "link")
+_TEXTS: Final[tuple[str, ...]] = ("ref", "host", "inside", "branch", "link")
 
 
 class UnreadExpression(ValueError):
@@ -139,7 +140,11 @@ def _read_part(part: object, attached: ProgramForm) -> AnyTemplate:
     match part:
         case ("object", *pairs):
             return _read_row(pairs, attached)
-        case ("spread_element", "...", ("ternary_expression", condition, "?", rows, ":", others)):
+        case (
+            "spread_element",
+            "...",
+            ("ternary_expression", tuple(condition), "?", tuple(rows), ":", tuple(others)),
+        ):
             return ConditionalRows(
                 condition, read_templates(rows, attached), read_templates(others, attached)
             )
@@ -157,13 +162,12 @@ def _read_row(pairs: list[object], attached: ProgramForm) -> RowTemplate:
     for own in ("key", "instance", "scope", "state", "live", "execution", "created_by", "workflow"):
         if own in cells:
             raise UnreadExpression(f"the column {own} is not for a process to write")
-    kind = read_text(_cell(cells, "kind"))
-    if kind not in get_args(RowKind):
-        raise UnreadExpression(f"there is no open work of the kind {kind}")
+    kind = _KINDS.get(read_text(_cell(cells, "kind")))
+    if kind is None:
+        raise UnreadExpression("there is no open work of its kind")
     repeats = cells.get("attached_to") == attached
-    texts = {name: read_text(cells[name]) for name in _TEXTS if name in cells}
-    if "attached_to" in cells and not repeats:
-        texts["attached_to"] = read_text(cells["attached_to"])
+    texts = {name: read_text(cells[name]) if name in cells else "" for name in _TEXTS}
+    attached_to = "" if repeats or "attached_to" not in cells else read_text(cells["attached_to"])
     needed = read_constant(cells["needed"]) if "needed" in cells else 0
     if isinstance(needed, bool | str):
         raise UnreadExpression("the number of branches is no number")
@@ -175,6 +179,7 @@ def _read_row(pairs: list[object], attached: ProgramForm) -> RowTemplate:
         needed=needed,
         at_once=kind == "timer" and cells.get("due") == expression_of(AT_ONCE),
         repeats=repeats,
+        attached_to=attached_to,
         columns=frozenset(cells),
         **texts,
     )

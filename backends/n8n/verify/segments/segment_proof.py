@@ -7,7 +7,7 @@ is the model of rows (`waiting.row_model`), with which tests compare them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -45,10 +45,7 @@ from orgflow_ir.flow.control_flow.graph import list_reachable
 from orgflow_ir.flow.token_game.semantics import Game, Policy, State
 from orgflow_ir.model import Event, Model, Node, SubProcess
 from orgflow_ir.model.records import NamedTuple
-from orgflow_ir.targets.verification import Changed, Difference
-
-READ: Final = "a part of a process that ends with a call of the support set"
-"""What the reading expects of a node that it does not understand."""
+from orgflow_ir.targets.verification import Difference
 
 ASSUMED: Final = (
     "the workflows of the support set are those of this version",
@@ -139,18 +136,6 @@ def prove_segments(
         walk.expected,
         roles,
     )
-
-
-def list_unread_changes(unread: Iterable[Unread], matching: Matching[NodeKey],
-                        ref: Reference) -> list[Changed]:  # fmt: skip
-    """What is not understood, as changes of nodes."""
-    nodes = ref.plan.workflow_graph.nodes
-    changes = []
-    for node, reason in unread:
-        key = matching.key_of.get(node)
-        element = nodes[key].element if key is not None else ""
-        changes.append(Changed(node or "the workflow", element, READ, reason))
-    return changes
 
 
 def _explore(
@@ -267,9 +252,7 @@ def _find_decisive(
     return frozenset(decisive)
 
 
-def _list_successors(
-    canvas: SegmentCanvas, workflow: WorkflowDocument
-) -> dict[str, list[str]]:
+def _list_successors(canvas: SegmentCanvas, workflow: WorkflowDocument) -> dict[str, list[str]]:
     """The nodes that may run next behind each node, over rows as well."""
     ahead = {
         name: [end for ends in workflow.targets.get(name, {}).values() for end in ends]

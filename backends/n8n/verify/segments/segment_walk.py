@@ -1,5 +1,5 @@
-"""The exploration of a process of segments: the open work of an instance on one side, the token game
-of the model on the other.
+"""The exploration of a process of segments: the open work of an instance on one side, the token
+game of the model on the other.
 
 A segment takes effect as a whole at its commit (WAITING.md, section 5), so one move is one event
 with all steps up to the rows that are open next. Where a node stands for a task or an event, the
@@ -153,9 +153,7 @@ class SegmentWalk:
     stopped: dict[str, None] = field(default_factory=dict)
     expected: tuple[str, ...] = ()
 
-    def run(
-        self, element: str, state: State, steps: tuple[Step, ...] = ()
-    ) -> Difference | None:
+    def run(self, element: str, state: State, steps: tuple[Step, ...] = ()) -> Difference | None:
         """The first difference of the runs that begin with the start of an instance at an element.
         Raises `TooMuch` and `UnreadSegment`."""
         explorer = Explorer[RowPoint, RowMove](self.most - self.states)
@@ -180,9 +178,7 @@ class SegmentWalk:
             raise TooMuch(f"more than {self.most} states")
         return None
 
-    def _difference_at(
-        self, way: Sequence[RowMove], differs: Differs, state: State
-    ) -> Difference:
+    def _difference_at(self, way: Sequence[RowMove], differs: Differs, state: State) -> Difference:
         self.expected = tuple(self.marking.expected(self._point(state)))
         return Difference(
             differs.message,
@@ -255,9 +251,7 @@ class SegmentWalk:
 
     def _fire(self, progress: Progress, element: str, name: str) -> Progress:
         """The element happens in both, and takes all its flows or decides later."""
-        fired = self.marking.fires(
-            self._point(progress.state, progress.begun), element, 1, name
-        )
+        fired = self.marking.fires(self._point(progress.state, progress.begun), element, 1, name)
         state, quiet = self.marking.settled(fired.point.state)
         return self._set_decisions(progress, name)._replace(
             state=state,
@@ -380,9 +374,7 @@ class SegmentWalk:
         step = self.workflow.steps[name]
         if step.on_error != "continueErrorOutput":
             raise Differs(f"an error of `{name}` ends the run, but the model continues after it")
-        opened = self.marking.opens(
-            self._point(progress.state, progress.begun), element, name
-        )
+        opened = self.marking.opens(self._point(progress.state, progress.begun), element, name)
         target = self._follow(name, outputs_of(step.raw) or 1)
         if target is None:
             raise Differs(f"an error of `{name}` leads to no node, but the model continues")
@@ -460,7 +452,7 @@ class SegmentWalk:
                 yield self._leave(after, outputs)
         if reader.compiled:
             _, default = self.roles.branches[gateway]
-            unmatched = [(output,) for output in reader.stops]
+            unmatched: list[tuple[int, ...]] = [(output,) for output in reader.stops]
             if default is None:
                 unmatched += reader.outputs(frozenset())
             for outputs in unmatched:

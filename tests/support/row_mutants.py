@@ -166,7 +166,10 @@ def move_row(workflow: Json, rnd: random.Random) -> str:
 
 def change_element(workflow: Json, rnd: random.Random) -> str:
     return change_row(
-        workflow, rnd, r'element:"[^"]*"', lambda _: f'element:"{rnd.choice(list_elements(workflow))}"'
+        workflow,
+        rnd,
+        r'element:"[^"]*"',
+        lambda _: f'element:"{rnd.choice(list_elements(workflow))}"',
     )
 
 
