@@ -370,6 +370,9 @@ class _Compilation:
                 f"target `{backend.name}` does not support verification; omit --verify"
             )
         for result in results:
+            if result.verdict.value == "not compared":
+                self.session.note(f"not verified: `{result.label}`")
+                continue
             states = f", {result.states} states" if result.verdict.value == "proved" else ""
             self.session.note(f"verified `{result.label}`: {result.verdict.value}{states}")
         return bool(results) and all(r.ok for r in results)

@@ -98,7 +98,8 @@ def command(options: VerifyOptions) -> None:
     Every state that the target's engine can reach is compared with the states of the model, so
     loops are proved and not sampled. Verdicts: proved, proved if (with what has to hold of steps
     that people added or filled in), bounded (with the bound), changed (content differs and was not
-    judged), different (with both runs in parallel). Exit code 1: changed or different.
+    judged), different (with both runs in parallel), not compared (with the reason). Exit code 1:
+    changed, different or not compared.
     """
     if [options.model_, *options.workflows].count("-") > 1:
         raise click.UsageError("only one of MODEL and the WORKFLOWs can be standard input")
@@ -266,6 +267,8 @@ def _describe_result(result: Verification, target: str) -> list[str]:
         f"`{result.label}`; whether it does the same was not determined. Apart from that, {looked}",
         "bounded": f"no difference between the workflow `{result.workflow}` and the process "
         f"`{result.label}` was found, but not everything was compared: {result.bound}",
+        "not compared": f"it is not known whether the workflow `{result.workflow}` behaves like the "
+        f"process `{result.label}`: {result.bound}",
         "different": f"the workflow `{result.workflow}` does not behave like the process "
         f"`{result.label}`"
         if result.workflow

@@ -185,7 +185,7 @@ class Watched:
             if result.bound:
                 words += f" ({result.bound})"
             level = "ok" if result.verdict.value == "proved" else "warning"
-            facts.append(Fact("Verified", words, level if result.ok else "error"))
+            facts.append(Fact("Verified", words, level if result.permits_edits else "error"))
         return facts
 
     def _picture(self, model: Model, grave: list[Diagnostic]) -> str:

@@ -19,7 +19,8 @@ class Verdict(StrEnum):
     of the model. CONDITIONAL: as PROVED, provided that the conditions hold, which concern nodes
     that a person added or put in the place of a placeholder. BOUNDED: no difference was found
     within the given bound. CHANGED: content that the compiler wrote differs, and whether it does
-    the same was not determined. DIFFERENT: a run shows the difference.
+    the same was not determined. DIFFERENT: a run shows the difference. NOT_COMPARED: no model of
+    the engine describes such a workflow.
     """
 
     PROVED = "proved"
@@ -27,6 +28,7 @@ class Verdict(StrEnum):
     BOUNDED = "bounded"
     CHANGED = "changed"
     DIFFERENT = "different"
+    NOT_COMPARED = "not compared"
 
 
 How = Literal["map", "notes", "id", "name", "graph", "copy"]
@@ -116,7 +118,7 @@ class Verification(NamedTuple):
         workflow: name of the workflow; empty if the process has none.
         verdict: see `Verdict`.
         states: number of examined pairs of an engine configuration and a marking.
-        bound: the part that was not examined, for BOUNDED.
+        bound: the part that was not examined, for BOUNDED; why nothing was, for NOT_COMPARED.
         difference: for DIFFERENT.
         changed: content that differs from that of the model, for CHANGED.
         conditions: what has to hold, for CONDITIONAL.
@@ -146,10 +148,13 @@ class Verification(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether at least one state was examined, and nothing was found that differs."""
-        return self.permits_edits and self.verdict is not Verdict.CHANGED
+        unjudged = (Verdict.CHANGED, Verdict.NOT_COMPARED)
+        return self.permits_edits and self.verdict not in unjudged
 
     @property
     def permits_edits(self) -> bool:
         """Whether the workflow may be merged or deployed with the edits of a person, who may have
-        changed content on purpose: as `ok`, but for such changes."""
+        changed content on purpose: as `ok`, but for such changes and for what is never compared."""
+        if self.verdict is Verdict.NOT_COMPARED:
+            return True
         return self.verdict is not Verdict.DIFFERENT and self.states > 0

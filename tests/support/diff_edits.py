@@ -23,11 +23,16 @@ STICKY = "n8n-nodes-base.stickyNote"
 
 
 def compiled(
-    path: Path, registry: Registry, *, force: bool = True, people: str = "placeholder"
+    path: Path,
+    registry: Registry,
+    *,
+    force: bool = True,
+    people: str = "placeholder",
+    waits: str = "rows",
 ) -> list[Json]:
     """The workflows of a model; none where it is refused. Tasks of people are placeholders unless
     it is said: the tests play workflows by what placeholders put out."""
-    ctx = PassContext(registry=registry, options={"people": people})
+    ctx = PassContext(registry=registry, options={"people": people, "waits": waits})
     model = load_model(str(path), registry, ctx, diagram=True)
     assert model is not None
     found = compile_model(model, registry.backends["n8n"], ctx, force=force)

@@ -32,11 +32,11 @@ def one_task(task: str) -> str:
     )
 
 
-def compiled(text: str, folder: Path) -> tuple[CompiledProcess, PassContext]:
+def compiled(text: str, folder: Path, **options: str) -> tuple[CompiledProcess, PassContext]:
     path = folder / "model.bpmn"
     path.write_text(text, "utf-8")
     registry = Registry()
-    ctx = PassContext(registry=registry)
+    ctx = PassContext(registry=registry, options=dict(options))
     model = load_model(str(path), registry, ctx)
     assert model is not None, ctx.diagnostics
     ctx.source = model

@@ -31,13 +31,14 @@ Trace = tuple[str, ...]
 class Case(NamedTuple):
     """A model and its runs. Each alternative has all orders of its parallel steps. `bodies`: the
     number of repetitions, `any` where the data decide, or nothing; `refused`: words of the reason
-    why n8n does not have it."""
+    why n8n does not have it; `rows`: words of the reason why one execution does not."""
 
     title: str
     model: Model
     runs: tuple[frozenset[Trace], ...]
     bodies: str
     refused: str
+    rows: str
 
 
 _GATEWAYS = {"xor": "exclusive", "and": "parallel", "or": "inclusive"}
@@ -77,7 +78,7 @@ class _Reader:
         self.processes = ["p"]
 
     def read(self, lines: list[str]) -> Case:
-        here, runs, bodies, refused = "p", "", "", ""
+        here, runs, bodies, refused, rows = "p", "", "", "", ""
         for line in filter(None, lines):
             if line.startswith("in "):
                 here = line[3:-1]
@@ -90,6 +91,8 @@ class _Reader:
                 bodies = line[8:]
             elif line.startswith("refused: "):
                 refused = line[9:]
+            elif line.startswith("rows: "):
+                rows = line[6:]
             else:
                 self._draw(here, line)
         catalog = Catalog(
@@ -102,7 +105,7 @@ class _Reader:
         )
         model = Model(id="m", catalog=catalog, processes=processes)
         alternatives = tuple(frozenset(_orders(one)) for one in runs.split("|"))
-        return Case(self.title, model, alternatives, bodies, refused)
+        return Case(self.title, model, alternatives, bodies, refused, rows)
 
     def _draw(self, scope: str, line: str) -> None:
         nodes, flows = self.nodes.setdefault(scope, {}), self.flows.setdefault(scope, [])

@@ -294,10 +294,6 @@ MODELS: dict[str, Model] = {
 """What n8n's workflow does as the model says, by what it is about."""
 
 REFUSED: dict[str, tuple[Model, str]] = {
-    "an error beside work": (
-        within(both(end("ie"), end("ee", "", ERROR)), boundary(ERROR)),
-        "ends it while `X` may be active",
-    ),
     "a step that fails beside another": (
         within(both(end("ie"), end("ee")), boundary(ANY_ERROR)),
         "`X` may fail while `Y` may be active",
@@ -310,12 +306,21 @@ REFUSED: dict[str, tuple[Model, str]] = {
         within(sub([start("s1"), start("s2"), task("x")], "s1>x", "s2>x")),
         "the model does not define at which of its start events it begins",
     ),
+}
+"""What is refused, with words of the reason."""
+
+
+IN_ROWS: dict[str, tuple[Model, str]] = {
+    "an error beside work": (
+        within(both(end("ie"), end("ee", "", ERROR)), boundary(ERROR)),
+        "ends it while `X` may be active",
+    ),
     "a timer on it": (
         within(either(end("ee")), boundary(definition("timer"))),
         "waits for no event while a step is active",
     ),
 }
-"""What is refused, with words of the reason."""
+"""What needs rows, with words of the reason why one execution is refused."""
 
 
 OMITTED: dict[str, tuple[Model, str]] = {

@@ -16,6 +16,7 @@ from orgflow.backends.n8n.format.identity import tag_of
 from orgflow.backends.n8n.plan.actions import WebhookStart
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from variable_oracle import Outcome, play
+from played_models import ONE_EXECUTION
 from variable_scenarios import Scenario
 
 from orgflow_ir.legalisation.legalise import legalise
@@ -35,8 +36,9 @@ class RefusedError(ValueError):
 
 
 def compiled(scenario: Scenario) -> CompiledProcess:
-    """The scenario's process, compiled as the command does it. Raises `RefusedError`."""
-    ctx = PassContext()
+    """The scenario's process in one execution, compiled as the command does it: nodes of people are
+    in the place of its tasks. Raises `RefusedError`."""
+    ctx = PassContext(options=dict(ONE_EXECUTION))
     legal = legalise(scenario.model, N8N_TARGET, ctx, allow_lossy=False)
     if ctx.has_errors:
         raise RefusedError("; ".join(d.message for d in ctx.diagnostics))

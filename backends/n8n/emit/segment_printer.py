@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 from orgflow.backends.n8n.emit.decision_code import write_test
@@ -52,9 +52,15 @@ from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.segment_cuts import END
 from orgflow.backends.n8n.waiting import calls
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model.bindings import Form
-from orgflow_ir.work.people import ABOUT, DUE
-from orgflow_ir.work.waiting import UNTIL
+
+if TYPE_CHECKING:
+    from orgflow_ir.work import people
+    from orgflow_ir.work import waiting as computed_waits
+else:  # for tasks that are described, and computed times
+    people = LazyModule("orgflow_ir.work.people")
+    computed_waits = LazyModule("orgflow_ir.work.waiting")
 
 KEY: Final = "key"
 """The hidden field of a page with the key of the task's row."""
@@ -283,7 +289,7 @@ def _row_code(row: AnyRow, plan: ScopePlan) -> str:
     if row.kind == "task":
         fields |= _task_fields(row, plan)
     if row.kind == "timer":
-        fields["due"] = due_code(row.due, UNTIL if row.computed else "")
+        fields["due"] = due_code(row.due, computed_waits.UNTIL if row.computed else "")
     if row.kind == "receiver":
         fields["message_key"] = _message_code(row.message, plan)
     if row.repeats:
@@ -333,9 +339,9 @@ def _task_fields(row: OpenedRow, plan: ScopePlan) -> dict[str, str]:
         if name in about.fixed:
             fields["assignee"] = js_string(plain(about.fixed[name]))
         elif name:
-            fields["assignee"] = f"String($json.{ABOUT}?.{name}??'')"
+            fields["assignee"] = f"String($json.{people.ABOUT}?.{name}??'')"
         if "due" in about.computed:
-            fields["due"] = f"String($json.{DUE}??'')"
+            fields["due"] = f"String($json.{people.DUE}??'')"
     if "assignee" not in fields:
         lanes = [lane for lane in plan.scope.lanes if task.id in lane.members]
         if lanes and not isinstance(task.binding, Form):

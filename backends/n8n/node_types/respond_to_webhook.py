@@ -45,6 +45,7 @@ def _node_behaviour(use: Use) -> Behaviour:
 NODE = NodeType(
     name="respondToWebhook",
     label="Respond to Webhook",
+    emitted=True,
     versions=((1.4, 1.5), (1.4, 1.5)),
     outputs=_count_outputs,
     behaviour=_node_behaviour,

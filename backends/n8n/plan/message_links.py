@@ -3,7 +3,7 @@ by the support set, by the name of the message and the business key that both in
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.plan.messages import message_name
+from orgflow.backends.n8n.plan.names import message_name
 
 from orgflow_ir.flow.concurrency.waits import comes_from_outside
 from orgflow_ir.flow.control_flow.deliveries import find_deliveries

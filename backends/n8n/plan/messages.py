@@ -8,7 +8,7 @@ from orgflow.backends.n8n.plan.actions import PrepareWork, SendMessage
 from orgflow.backends.n8n.plan.emission_rules import SettingNeeded
 from orgflow.backends.n8n.plan.events import event_label
 from orgflow.backends.n8n.plan.graph import Port
-from orgflow.backends.n8n.plan.names import plain
+from orgflow.backends.n8n.plan.names import message_name
 from orgflow.backends.n8n.plan.needs import Needs
 from orgflow.backends.n8n.plan.outside import describe_key
 from orgflow.backends.n8n.plan.prepared_work import add_preparation
@@ -51,14 +51,6 @@ def sends_message(element: Task | Event) -> bool:
     if isinstance(element, Event):
         return element.trigger in ("message", "signal") and element.position in ("throw", "end")
     return element.task_type == "send" and not has_implementation(element)
-
-
-def message_name(element: Task | Event, model: Model) -> str:
-    """The name of the message or signal that an element sends, otherwise its own."""
-    ref = element.message if isinstance(element, Task) else element.definitions[0].ref
-    entries = (*model.catalog.messages, *model.catalog.signals)
-    entry = next((candidate for candidate in entries if candidate.id == ref), None)
-    return plain(entry.name if entry is not None else "") or plain(element.caption)
 
 
 def _plan_request(

@@ -6,7 +6,7 @@ import re
 
 from orgflow.backends.javascript.identifiers import JS_WORDS
 
-from orgflow_ir.model import Model, Process
+from orgflow_ir.model import Event, Model, Process, Task
 from orgflow_ir.model import element_names as naming
 from orgflow_ir.model.element_names import one_line, slug
 
@@ -93,3 +93,11 @@ def is_refused(name: str) -> bool:
 def title(model: Model, process: Process) -> str:
     """The name of a process's workflow."""
     return plain(naming.title(model, process)) or "Process"
+
+
+def message_name(element: Task | Event, model: Model) -> str:
+    """The name of the message or signal that an element sends, otherwise its own."""
+    ref = element.message if isinstance(element, Task) else element.definitions[0].ref
+    entries = (*model.catalog.messages, *model.catalog.signals)
+    entry = next((candidate for candidate in entries if candidate.id == ref), None)
+    return plain(entry.name if entry is not None else "") or plain(element.caption)

@@ -10,7 +10,8 @@ sub-processes on its border.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.nets.activity_summaries import Nesting
@@ -18,6 +19,9 @@ from orgflow_ir.model import Event, Flow, Model, Node, Process, SubProcess
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.plan.inclusive_joins import InclusiveJoin
 
 BODY: Final = "__body"
 """The end of the id of what the event sub-processes of a scope may interrupt."""
@@ -50,12 +54,14 @@ class FlatProcess(NamedTuple):
         scopes: its scopes by id, outer ones first.
         owners: the innermost scope of each element; empty for the process.
         catchers: for each error end the boundary event that catches it.
+        joins: its inclusive joins, if it has scopes.
     """
 
     process: Process
     scopes: Mapping[str, RowScope]
     owners: Mapping[str, str]
     catchers: Mapping[str, str]
+    joins: Mapping[str, InclusiveJoin] = MappingProxyType({})
 
     def levels_to(self, element: str, scope: str) -> int:
         """How many scopes a token leaves that goes from an element to behind a scope around it, 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from orgflow.backends.n8n.plan.target_options import PEOPLE, version_of
+from orgflow.backends.n8n.plan.target_options import EXECUTION, PEOPLE, WAITS, version_of
 from orgflow.backends.n8n.plan.wait_constructs import is_awaited, parallel_waits
 
 from orgflow_ir.flow.concurrency.model_concurrency import concurrency_of, is_repeated_at_once
@@ -25,11 +25,13 @@ from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.scope_mappings import has_mappings
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.form_fields import is_done_by_a_person
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.plan import message_links, row_scopes
+    from orgflow.backends.n8n.plan.inclusive_joins import InclusiveJoin
 else:  # for models that need rows
     message_links = LazyModule("orgflow.backends.n8n.plan.message_links")
     row_scopes = LazyModule("orgflow.backends.n8n.plan.row_scopes")
@@ -45,29 +47,30 @@ class RowVerdicts:
         flat: processes with the elements of all their scopes in one graph, by id.
         reasons: why a process has none, by the identity of the process, which is kept with it.
         used: ids of processes of which an element is legal only in rows.
-        permitted: whether rows may make elements legal: only where lowerings are not sufficient.
+        permitted: ids of processes of which rows may make elements legal: where lowerings are not
+            sufficient, and no lowering is left that could be.
     """
 
     def __init__(self) -> None:
         self.reasons: dict[int, tuple[Process, str]] = {}
         self.used: set[str] = set()
         self.flat: dict[str, row_scopes.FlatProcess] = {}
-        self.permitted = False
+        self.permitted: set[str] = set()
 
 
 def permit_rows(model: Model, ctx: PassContext) -> bool:
-    """Let rows make elements of a model legal; whether a process has an encoding in them, and that
-    was not permitted before."""
+    """Let rows make elements legal of all processes that have an encoding in them; whether this was
+    not permitted before for one of them."""
     verdicts = ctx.shared(RowVerdicts)
-    if verdicts.permitted:
-        return False
-    verdicts.permitted = True
-    return any(not why_no_rows(process, model, ctx) for process in model.processes)
+    new = {process.id for process in model.processes} - verdicts.permitted
+    new = {p.id for p in model.processes if p.id in new and not why_no_rows(p, model, ctx)}
+    verdicts.permitted |= new
+    return bool(new)
 
 
 def may_have_rows(process: Process | None, model: Model, ctx: PassContext) -> bool:
     """Whether rows may make elements of a process legal."""
-    if process is None or not ctx.shared(RowVerdicts).permitted:
+    if process is None or process.id not in ctx.shared(RowVerdicts).permitted:
         return False
     return not why_no_rows(process, model, ctx)
 
@@ -116,10 +119,22 @@ def flatten_scopes(model: Model, ctx: PassContext) -> Model:
     processes = []
     for process in model.processes:
         if process.has_kind("sub-process") and waits_in_rows(process, model, ctx):
-            verdicts.flat[process.id] = row_scopes.flatten_process(process, model)
-            process = verdicts.flat[process.id].process
+            flat = row_scopes.flatten_process(process, model)
+            verdicts.flat[process.id] = flat._replace(joins=_list_joins(process, ctx))
+            process = flat.process
         processes.append(process)
     return model.replace(processes=tuple(processes))
+
+
+def _list_joins(process: Process, ctx: PassContext) -> dict[str, InclusiveJoin]:
+    """The inclusive joins of all scopes of a process, each in its own scope: in the graph of all
+    scopes no split belongs to one with a sub-process in between that an event may end."""
+    from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins
+
+    joins: dict[str, InclusiveJoin] = {}
+    for scope in process.scopes():
+        joins |= inclusive_joins(scope, ctx.analysis(ControlFlow, scope), ctx)
+    return joins
 
 
 def is_caught_in_rows(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -190,6 +205,8 @@ def why_no_rows(process: Process, model: Model, ctx: PassContext) -> str:
 
 def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterator[str]:
     """What has no encoding in rows, each as a sentence without its subject."""
+    if ctx.options.get(WAITS) == EXECUTION:
+        yield "the options keep it in one execution"
     if version_of(ctx).major < 2:
         yield "n8n 1 has no API for Data Tables"
     if is_called(process, model):
@@ -205,23 +222,40 @@ def _list_obstacles(process: Process, model: Model, ctx: PassContext) -> Iterato
                     yield f"{ctx.name(node)}: {reason}"
             if isinstance(node, CallActivity) and waiting.waits(node):
                 yield f"{ctx.name(node)}: the called process waits"
-    yield from _list_uncaught(process, model)
+    yield from _list_uncaught(process, model, ctx)
 
 
-def _list_uncaught(process: Process, model: Model) -> Iterator[str]:
-    """Event sub-processes for an error that no end event throws."""
-    starts = [
-        start
-        for scope in process.scopes()
-        if isinstance(scope, SubProcess) and scope.flavour == "event"
-        for start in row_scopes.starts_in(scope)
-        if start.trigger == "error"
-    ]
-    if starts:
-        caught = {*row_scopes.flatten_process(process, model).catchers.values()}
-        for start in starts:
-            if start.id not in caught:
-                yield f"no end event throws the error of {start.label}"
+def _list_uncaught(process: Process, model: Model, ctx: PassContext) -> Iterator[str]:
+    """Error events of scopes that no end event leads to, or that catch errors of steps as well."""
+    catching = list(_list_catching(process, ctx))
+    if not catching:
+        return
+    from orgflow_ir.lowering.inlining import failing_steps_of
+
+    caught = {*row_scopes.flatten_process(process, model).catchers.values()}
+    for event, scope, handler in catching:
+        if event.id not in caught:
+            yield f"no end event throws the error of {event.label}"
+        elif failing_steps_of(event, scope, model, ctx, handler):
+            yield f"{event.label} catches errors of steps"
+
+
+def _list_catching(
+    process: Process, ctx: PassContext
+) -> Iterator[tuple[Event, Scope, SubProcess | None]]:
+    """The error events of scopes, each with the scope that it ends, and the event sub-process that
+    it starts, if it starts one."""
+    for scope in process.scopes():
+        nodes = ctx.analysis(ControlFlow, scope).nodes
+        for node in scope.nodes:
+            if isinstance(node, SubProcess) and node.flavour == "event":
+                for start in row_scopes.starts_in(node):
+                    if start.trigger == "error":
+                        yield start, scope, node
+            elif isinstance(node, Event) and node.position == "boundary":
+                host = nodes.get(node.attached_to or "")
+                if node.trigger == "error" and isinstance(host, SubProcess):
+                    yield node, host, None
 
 
 _ON_PAGES: Final = ("form", "placeholder")
@@ -327,6 +361,8 @@ def _find_scope_obstacle(scope: SubProcess, process: Scope, model: Model, ctx: P
         return "it is empty"
     if scope.for_compensation:
         return "it compensates"
+    if has_mappings(scope):
+        return "its mappings cannot become steps"
     starts = list(row_scopes.starts_in(scope))
     if scope.flavour == "plain":
         return "" if len(starts) <= 1 else "it has several starts"

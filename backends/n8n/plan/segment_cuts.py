@@ -30,6 +30,8 @@ def find_segments(plan: ScopePlan) -> None:
     """Begin to cut a process into segments: its scopes."""
     flat = plan.ctx.shared(RowVerdicts).flat.get(plan.process.id)
     plan.segments = SegmentCuts(flat=flat or FlatProcess(plan.process, {}, {}, {}))
+    if flat is not None:
+        plan.joins = flat.joins
 
 
 def hub_key(plan: ScopePlan, role: Role) -> HelperKey:

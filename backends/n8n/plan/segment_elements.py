@@ -21,7 +21,7 @@ from orgflow.backends.n8n.plan.events import event_label
 from orgflow.backends.n8n.plan.graph import HelperKey, Port, Role
 from orgflow.backends.n8n.plan.lazy_modules import load_function
 from orgflow.backends.n8n.plan.message_links import message_links
-from orgflow.backends.n8n.plan.messages import message_name
+from orgflow.backends.n8n.plan.names import message_name
 from orgflow.backends.n8n.plan.prepared_work import add_preparation
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.segment_cuts import is_row_join, send_by

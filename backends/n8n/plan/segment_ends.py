@@ -30,7 +30,7 @@ from orgflow.backends.n8n.plan.actions import (
 from orgflow.backends.n8n.plan.decisions import add_stop, may_be_unset
 from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, PlanNode, Port, Role
 from orgflow.backends.n8n.plan.message_links import MessageLink, message_links, waits_for_it
-from orgflow.backends.n8n.plan.messages import message_name
+from orgflow.backends.n8n.plan.names import message_name
 from orgflow.backends.n8n.plan.row_scopes import RowScope, is_terminating
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.segment_cuts import END, hub_key, is_row_join, send_by

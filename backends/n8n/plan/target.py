@@ -796,6 +796,7 @@ N8N_TARGET = TargetSpec(
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("form", "placeholder", "mail", "slack", "teams"),
         "inbox": (),
+        "waits": ("rows", "execution"),
         "trigger": ("auto", "form", "manual", "webhook"),
         "stubs": ("workflow", "placeholder"),
         "errors": ("none", "workflow"),

@@ -24,6 +24,10 @@ address is set later; an address applies to all of them."""
 PEOPLE, PLACEHOLDER = "people", "placeholder"
 """The option that selects the implementation of user tasks, and its value for no form."""
 
+WAITS, EXECUTION = "waits", "execution"
+"""The option for processes that wait in several places, and its value for processes that stay one
+execution each: what waits beside other work is a placeholder, or refused."""
+
 TRIGGER = "trigger"
 """The option that selects how a process with a none start event starts: by a page in a browser,
 manually, or by a call. Without it, by a page if people fill in forms, otherwise manually."""

@@ -365,10 +365,13 @@ class _Carrier:
 
     def _before(self, key: NodeKey) -> Port | None:
         """What leads to a step, made one node where it is several. Behind an error it is what led
-        to the task that failed."""
+        to the task that failed; behind the end of a scope of rows, the switch."""
         event = self.plan.graph.nodes.get(self.graph.nodes[key].element)
-        if isinstance(event, Event) and event.attached_to is not None:
-            return self._before(event.attached_to)
+        segments = self.plan.segments
+        scopes = segments.flat.scopes if segments is not None else {}
+        host = event.attached_to if isinstance(event, Event) else None
+        if host is not None and host not in scopes:
+            return self._before(host)
         sources = self._sources(Port(self._first(key)))
         if len(sources) > 1:
             name = f"Before {self.graph.nodes[key].name}"

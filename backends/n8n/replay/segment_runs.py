@@ -7,7 +7,7 @@ evaluated: gateways take the branches of the run, and people, times and messages
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Final
 
@@ -26,6 +26,7 @@ from orgflow.backends.n8n.plan.actions import (
 )
 from orgflow.backends.n8n.plan.graph import PlanNode, most_ports
 from orgflow.backends.n8n.plan.message_links import message_links
+from orgflow.backends.n8n.plan.row_scopes import BODY, is_terminating
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.segment_cuts import END, hub_key
 from orgflow.backends.n8n.waiting.row_model import (
@@ -41,7 +42,7 @@ from orgflow.backends.n8n.waiting.row_model import (
 
 from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.flow.token_game.stub_data import Unplayable
-from orgflow_ir.model import Event, Gateway
+from orgflow_ir.model import CallActivity, Event, Gateway, Task
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.plugins.runners import NodeExecution, RunResult
 
@@ -73,12 +74,16 @@ def play_segments(plan: ScopePlan, workflow: Workflow, run: Run) -> RunResult:
 
 
 def visible_elements(plan: ScopePlan) -> Iterator[str]:
-    """The elements whose execution a run shows: not scopes, which are open while others run."""
+    """The elements whose execution a run shows: not scopes, which are open while others run, no
+    splits, since what comes before one may open its branches, and no starts of event sub-processes
+    for errors, which begin as the error is thrown."""
     assert plan.segments is not None
     for node in plan.workflow_graph.nodes.values():
         element = plan.graph.nodes.get(node.element)
-        races = isinstance(element, Gateway) and element.gateway_kind == "event"
-        shown = node.role == "element" and not races
+        splits = isinstance(element, Gateway) and isinstance(node.action, CompleteSegment)
+        catches = isinstance(element, Event) and element.trigger == "error"
+        handles = catches and (element.attached_to or "").endswith(BODY)
+        shown = node.role == "element" and not splits and not handles
         if shown and node.element not in plan.segments.flat.scopes:
             yield node.element
 
@@ -119,8 +124,6 @@ class SegmentRun:
 
     def play(self) -> None:
         """Play all steps. Raises `Unplayable` and `SegmentRunError`."""
-        if self.segments.flat.scopes:
-            raise Unplayable("sub-processes that an event may end are not played")
         if any(node.fails_over for node in self.graph.nodes.values()):
             raise Unplayable("errors of steps are not played beside several waits")
         self.world.begin(self._begin())
@@ -135,6 +138,36 @@ class SegmentRun:
         left = [row["element"] for row in self.world.rows if row["live"]]
         if left and not self.stopped:
             raise SegmentRunError(f"rows are open at the end: {', '.join(left)}")
+        self._find_early_steps()
+
+    def _find_early_steps(self) -> None:
+        """Raises `Unplayable` if a step is over, or counts as begun, before an event of the run
+        ends the scope around it: one that waits for nothing begins as soon as the scope does."""
+        ended: set[str] = set()
+        steps = Counter(step.element for step in self.run.steps if step.action != "open")
+        for node in self.plan.scope.body.nodes:
+            if not isinstance(node, Event) or node.id not in steps:
+                continue
+            if node.position == "boundary" and node.interrupting and node.attached_to:
+                ended.add(node.attached_to)
+            elif is_terminating(node) or (node.position == "end" and node.trigger != "none"):
+                ended |= set(self._scopes_around(node.id))
+        for element, count in Counter(e.element for e in self.executed if e.element).items():
+            task = self.plan.graph.nodes.get(element)
+            if not isinstance(task, Task) or element in ended:
+                continue
+            most = max(steps[name] for name in (element, *source_ids(task)))
+            if count > most and not ended.isdisjoint(self._scopes_around(element)):
+                raise Unplayable(f"{element} has begun before an event around it ends it")
+
+    def _scopes_around(self, element: str) -> Iterator[str]:
+        """The scopes around an element, the innermost first; the process is the empty name."""
+        flat = self.segments.flat
+        scope = flat.owners.get(element, "")
+        while scope:
+            yield scope
+            scope = flat.scopes[scope].parent
+        yield ""
 
     def _begin(self) -> Steps:
         starts = [*self.plan.with_role("trigger")]
@@ -205,7 +238,8 @@ class SegmentRun:
         node = self._follow(switch, events.index(event))
         for _ in range(_MOST_NODES):
             action = node.action
-            if not isinstance(action, CompleteSegment):
+            counted = node.element == event and event in self.early  # once it was open
+            if not isinstance(action, CompleteSegment) and not counted:
                 self._execute(node)
             if isinstance(action, CompleteSegment):
                 rows = [self._row(row, token) for row in self._list_rows(action.rows)]
@@ -250,6 +284,8 @@ class SegmentRun:
         raise SegmentRunError(f"`{node.name}` does not lead to the parts of the process")
 
     def _execute(self, node: PlanNode) -> None:
+        if isinstance(self.plan.graph.nodes.get(node.element), CallActivity):
+            raise Unplayable(f"the steps of the process that `{node.name}` calls are not played")
         mine = node.role in ("element", "trigger")
         element = node.element if mine or node.element in self.segments.called else None
         self.executed.append(NodeExecution(node.name, element))

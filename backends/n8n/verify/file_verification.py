@@ -177,14 +177,13 @@ _HELP: Mapping[ConditionKind, str] = {
 """How a node is changed so that the workflow is proved without the condition."""
 
 
-def _report_unverifiable(
-    message: str,
-    place: SourceLocation,
-    ctx: PassContext,
-    help: str = "pass a workflow as exported from n8n's editor or written by "
-    "`compile --target n8n`",
-) -> None:
-    ctx.emit(verification_rules.UnverifiableFile, message, loc=place, help=help)
+def _report_unverifiable(message: str, place: SourceLocation, ctx: PassContext) -> None:
+    ctx.emit(
+        verification_rules.UnverifiableFile,
+        message,
+        loc=place,
+        help="pass a workflow as exported from n8n's editor or written by `compile --target n8n`",
+    )
 
 
 def _report_result(
@@ -201,7 +200,14 @@ def _report_result(
             help=result.difference.help
             or "compile the model again, or change the model to match the workflow",
         )
-    if result.verdict is Verdict.BOUNDED and not result.states:
+    if result.verdict is Verdict.NOT_COMPARED:
+        ctx.emit(
+            verification_rules.UncomparedWorkflow,
+            f"{named} cannot be compared: {result.bound}",
+            loc=place,
+            help="undo the edit, or compile the model again",
+        )
+    elif result.verdict is Verdict.BOUNDED and not result.states:
         _report_unverifiable(f"{named} cannot be followed: {result.bound}", place, ctx)
     elif result.verdict is Verdict.BOUNDED:
         ctx.emit(

@@ -154,6 +154,29 @@ class UnverifiableFile(Rule):
     target = "n8n"
 
 
+class UncomparedWorkflow(Rule):
+    """
+    What it finds
+        An edited workflow of a process that waits in several places, in which the node that finds
+        out what happened, or the claim before it, is missing or has another form.
+    Why it is wrong
+        All parts of the process begin there, so none of them can be compared with the model.
+        `verify` and `compile --verify` exit with 1; `compile --merge` only warns.
+    Example
+        The node `What happened?` was deleted.
+    Instead
+        Undo the edit, or compile the model again. With `n8n{waits=execution}` each process stays
+        one execution without such nodes; a wait beside another one is then a placeholder or
+        refused.
+    """
+
+    code = "OF629"
+    name = "uncompared-workflow"
+    severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
+
+
 class UnverifiedWorkflow(Rule):
     """
     What it finds
@@ -232,6 +255,7 @@ VERIFY_RULES: tuple[type[Rule], ...] = (
     MissingWorkflow,
     UnverifiableFile,
     UnverifiedWorkflow,
+    UncomparedWorkflow,
     ConditionalProof,
     UnreadSegment,
 )

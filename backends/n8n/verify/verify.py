@@ -188,6 +188,10 @@ class _Verifier:
             self.apart, self.most,
         )  # fmt: skip
         self.explored = Explored(proof.states, proof.stopped, segment_proof.ASSUMED)
+        if proof.unreadable is not None:
+            node, reason = proof.unreadable
+            where = f"`{node}`: " if node else ""
+            return self._result(Verdict.NOT_COMPARED, bound=f"{where}{reason}")
         self.changed += self._list_unread(proof.unread)
         difference = proof.difference
         if difference is None and self.strict:

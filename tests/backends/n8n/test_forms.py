@@ -252,29 +252,31 @@ PARALLEL = """
 
 
 @pytest.mark.parametrize(
-    ("kind", "forms", "codes"),
+    ("kind", "waits", "forms", "codes"),
     [
-        ("userTask", {"c"}, ["OF423"]),
-        ("receiveTask", {"c"}, ["OF423"]),
-        ("serviceTask", {"a", "c"}, []),
+        ("userTask", "execution", {"c"}, ["OF423"]),
+        ("receiveTask", "execution", {"c"}, ["OF423"]),
+        ("serviceTask", "execution", {"a", "c"}, []),
+        ("userTask", "rows", {"a", "b", "c"}, []),
+        ("receiveTask", "rows", {"a", "c"}, []),
+        ("serviceTask", "rows", {"a", "c"}, []),
     ],
 )
-def test_what_may_be_open_beside_other_waits_stays_a_placeholder(
-    engine: LocalEngine, kind: str, forms: set[str], codes: list[str]
+def test_what_may_be_open_beside_other_waits_needs_rows(
+    engine: LocalEngine, kind: str, waits: str, forms: set[str], codes: list[str]
 ) -> None:
     model = model_of(process(PARALLEL.format(kind=kind)))
-    ctx = PassContext(target=N8N_TARGET)
+    ctx = PassContext(target=N8N_TARGET, options={"waits": waits})
     from orgflow.backends.n8n.backend import N8nBackend
 
-    (one,) = (
-        N8nBackend()
-        .emit(legalise(model, N8N_TARGET, ctx, allow_lossy=False), ctx)
-        .compiled.values()
-    )
+    made = N8nBackend().emit(legalise(model, N8N_TARGET, ctx, allow_lossy=False), ctx)
+    (one,) = made.compiled.values()
     assert isinstance(one, CompiledProcess)
-    assert set(one.root.plan.forms) == forms
+    plan = one.root.plan
+    assert set(plan.forms) == forms
+    assert (plan.segments is not None) is (waits == "rows" and kind != "serviceTask")
     assert [d.code for d in ctx.diagnostics if d.code == "OF423"] == codes
-    report = replay_model(model, emitted(model), LocalRunner(engine), PassContext(), max_runs=4)
+    report = replay_model(model, made, LocalRunner(engine), PassContext(), max_runs=4)
     assert report.ok, [r.divergence for r in report.runs]
 
 

@@ -11,6 +11,7 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.node_types import code
 from orgflow.compiler import compile_model
+from played_models import ONE_EXECUTION
 
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.pipeline import PassContext
@@ -26,11 +27,22 @@ def codes(ctx: PassContext) -> list[str]:
 def test_the_last_n8n_1_has_the_same_constructs(registry: Registry, construct: str) -> None:
     backend = registry.backends["n8n"]
     model, new, old = minimal_model(construct), PassContext(), PassContext()
-    expected = compile_model(model, backend, new)
+    expected = compile_model(model, backend, new, options=dict(ONE_EXECUTION))
     made = compile_model(model, backend, old, options={"version": "1.123"})
     assert (made is None, codes(old)) == (expected is None, codes(new))
     checked = PassContext(options={"version": "1.123"})
     assert made is None or backend.validate(made.artifacts, checked), checked.diagnostics
+
+
+def test_without_rows_n8n_1_refuses_them(registry: Registry) -> None:
+    """What only n8n 2 has needs rows there."""
+    backend = registry.backends["n8n"]
+    for construct in ("gateway.event", "event.start.timer.non-interrupting"):
+        model = minimal_model(construct)
+        made = compile_model(model, backend, PassContext())
+        assert made is not None
+        assert next(iter(made.compiled.values())).root.plan.segments is not None
+        assert compile_model(model, backend, PassContext(), options={"version": "1.123"}) is None
 
 
 def test_expressions_see_the_output_of_code_nodes(registry: Registry) -> None:

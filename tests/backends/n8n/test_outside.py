@@ -529,7 +529,7 @@ def test_order_to_cash_sends_a_request_and_a_mail(
         'xmlns:flowable="http://flowable.org/bpmn" ',
         1,
     )
-    process, ctx = compiled(text, tmp_path)
+    process, ctx = compiled(text, tmp_path, waits="execution")
     assert [d.message for d in ctx.diagnostics if d.code == "OF404"] == []
     workflow = process.root.workflow
     (sends,) = [n for n in workflow["nodes"] if n["name"] == "Send receipt"]

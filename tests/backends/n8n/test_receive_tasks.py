@@ -27,8 +27,8 @@ def receive(id: str, **more: Any) -> Task:
     return Task(id=id, name=id, task_type="receive", **more)
 
 
-def compiled(model: Model) -> tuple[Workflow, list[Diagnostic]]:
-    ctx = PassContext()
+def compiled(model: Model, **options: str) -> tuple[Workflow, list[Diagnostic]]:
+    ctx = PassContext(options=dict(options))
     legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
     workflow = workflows(legal, ctx)[0]
     assert not ctx.has_errors, ctx.diagnostics
@@ -177,7 +177,7 @@ def test_a_mapping_that_is_not_understood_is_reported() -> None:
     assert "does not support the output mappings of `Paid`" in told.message
 
 
-def test_what_may_be_open_beside_something_else_stays_a_placeholder() -> None:
+def test_what_may_be_open_beside_something_else_needs_rows() -> None:
     split = Gateway(id="g", gateway_kind="parallel")
     join = Gateway(id="j", gateway_kind="parallel")
     nodes = (event("s", "start"), split, receive("a"), receive("b"), join, receive("c"),
@@ -188,6 +188,14 @@ def test_what_may_be_open_beside_something_else_stays_a_placeholder() -> None:
     )
     model = Model(id="m", processes=(Process(id="P", nodes=nodes, flows=flows),))
     workflow, found = compiled(model)
+    kinds = {n["name"]: n["type"].rpartition(".")[2] for n in workflow["nodes"]}
+    assert kinds["c"] == "executeWorkflow", "it writes the row that waits for the message"
+    assert "wait" not in kinds.values()
+    opened = [str(n["parameters"].get("workflowInputs")) for n in workflow["nodes"]]
+    for name in ("a", "b", "c"):
+        assert any(f'element:"{name}"' in text for text in opened), name
+    assert not [d for d in found if d.code == "OF423"]
+    workflow, found = compiled(model, waits="execution")
     kinds = {n["name"]: n["type"].rpartition(".")[2] for n in workflow["nodes"]}
     assert (kinds["a"], kinds["b"], kinds["c"]) == ("noOp", "noOp", "wait")
     (told,) = [d for d in found if d.code == "OF423"]

@@ -13,7 +13,7 @@ import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
-from played_models import compiled, faults
+from played_models import ONE_EXECUTION, compiled, faults
 from structure_cases import Case, Trace, cases
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
@@ -101,6 +101,10 @@ def test_the_engine_has_these_runs(engine: LocalEngine, registry: Registry, titl
         assert made is None
         assert any(case.refused in error for error in errors), errors
         return
+    if case.rows:
+        alone, reasons = compiled(case.model, registry, ONE_EXECUTION)
+        assert alone is None
+        assert any(case.rows in reason for reason in reasons), reasons
     assert made is not None, errors
     runner = LocalRunner(engine)
     if case.bodies.isdecimal():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,21 @@ from cli_cases import orgflowc
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import compile_model
-from played_models import compiled, faults
+from orgflow.evaluation.replay import replay_model
+from played_models import ONE_EXECUTION, compiled, faults
 from seeds import at_least, seeds
-from sub_process_models import ERROR, MODELS, OMITTED, REFUSED, boundary, deep, nested, within
+from segment_player import SegmentPlay, plan_segments
+from sub_process_models import (
+    ERROR,
+    IN_ROWS,
+    MODELS,
+    OMITTED,
+    REFUSED,
+    boundary,
+    deep,
+    nested,
+    within,
+)
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -41,6 +54,25 @@ def test_what_depends_on_its_border_is_refused(registry: Registry, name: str) ->
     made, errors = compiled(model, registry)
     assert made is None
     assert any(e.startswith("OF403") and reason in e for e in errors), errors
+
+
+@pytest.mark.parametrize("name", IN_ROWS)
+def test_what_ends_beside_work_is_a_scope_of_rows(
+    runner: LocalRunner, registry: Registry, name: str
+) -> None:
+    model, reason = IN_ROWS[name]
+    alone, errors = compiled(model, registry, ONE_EXECUTION)
+    assert alone is None
+    assert any(e.startswith("OF403") and reason in e for e in errors), errors
+    plan = plan_segments(model)
+    assert plan is not None
+    for seed in range(10):
+        SegmentPlay(model, plan, random.Random(seed)).play()
+    made, errors = compiled(model, registry)
+    assert made is not None, errors
+    report = replay_model(model, made, runner, PassContext(), max_runs=40)
+    assert {run.verdict for run in report.runs} <= {"equal", "unplayable"}
+    assert "equal" in {run.verdict for run in report.runs}
 
 
 @pytest.mark.parametrize("name", OMITTED)

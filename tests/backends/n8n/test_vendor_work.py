@@ -31,6 +31,7 @@ from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import compile_model
 from outside_servers import HttpServer, MailServer, outside
+from played_models import ONE_EXECUTION
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -121,7 +122,7 @@ def workflows(path: Path, version: str) -> tuple[list[Json], list[str]]:
     assert read is not None, ctx.diagnostics
     backend = registry.backends["n8n"]
     # what is in the place of work that is only named is put into the workflow itself
-    options = {"stubs": "placeholder", "version": version}
+    options = {"stubs": "placeholder", "version": version, **ONE_EXECUTION}
     model = compiler.add_called_processes(read, backend, ctx)
     made = compile_model(model, backend, ctx, options=options)
     said = [f"{d.code} {d.message}" for d in ctx.diagnostics]

@@ -62,18 +62,16 @@ class SegmentProof(NamedTuple):
         difference: the first difference, if there is one.
         bound: what was not explored, if anything.
         unread: what is not understood.
+        unreadable: why nothing was compared, if the workflow has no segments that can be read.
         stopped: nodes of stubs at which runs stopped.
-        expected: elements that the model could do next at the difference.
-        roles: the roles of the nodes.
     """
 
     states: int = 0
     difference: Difference | None = None
     bound: str | None = None
     unread: tuple[Unread, ...] = ()
+    unreadable: Unread | None = None
     stopped: tuple[str, ...] = ()
-    expected: tuple[str, ...] = ()
-    roles: Roles | None = None
 
 
 def prove_segments(
@@ -99,7 +97,7 @@ def prove_segments(
     try:
         canvas = read_canvas(workflow, frozenset(apart))
     except UnreadCanvas as error:
-        return SegmentProof(unread=(error.unread,))
+        return SegmentProof(unreadable=error.unread)
     unread = list(canvas.faults)
     roles = _adapt_roles(
         RoleDerivation(ref, workflow, matching, readers).derive_roles(), ref, canvas
@@ -131,10 +129,8 @@ def prove_segments(
         walk.states,
         difference,
         bound,
-        tuple(dict.fromkeys(unread)),
-        tuple(walk.stopped),
-        walk.expected,
-        roles,
+        unread=tuple(dict.fromkeys(unread)),
+        stopped=tuple(walk.stopped),
     )
 
 

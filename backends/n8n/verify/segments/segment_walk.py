@@ -138,7 +138,6 @@ class SegmentWalk:
         most: maximum number of explored points.
         states: number of explored points.
         stopped: nodes of stubs at which runs stopped.
-        expected: elements that the model could do next at the difference.
     """
 
     canvas: SegmentCanvas
@@ -151,7 +150,6 @@ class SegmentWalk:
     most: int
     states: int = 0
     stopped: dict[str, None] = field(default_factory=dict)
-    expected: tuple[str, ...] = ()
 
     def run(self, element: str, state: State, steps: tuple[Step, ...] = ()) -> Difference | None:
         """The first difference of the runs that begin with the start of an instance at an element.
@@ -162,7 +160,7 @@ class SegmentWalk:
         try:
             begun = list(self._run_segments(self._lead_to_segment(first)))
         except Differs as difference:
-            return self._difference_at([], difference, state)
+            return self._difference_at([], difference)
         before = RowPoint(OpenWork(), state, frozenset({"\0"}))  # equal to no later state
         explorer.start(before)
         for point in explorer.pending():
@@ -173,13 +171,12 @@ class SegmentWalk:
                 for move in begun if point is before else self._moves(point):
                     explorer.reach(move.to, move)
             except Differs as difference:
-                return self._difference_at(explorer.way(), difference, point.state)
+                return self._difference_at(explorer.way(), difference)
         if explorer.bounded:
             raise TooMuch(f"more than {self.most} states")
         return None
 
-    def _difference_at(self, way: Sequence[RowMove], differs: Differs, state: State) -> Difference:
-        self.expected = tuple(self.marking.expected(self._point(state)))
+    def _difference_at(self, way: Sequence[RowMove], differs: Differs) -> Difference:
         return Difference(
             differs.message,
             tuple(line for part in (*(m.lines for m in way), differs.lines) for line in part),

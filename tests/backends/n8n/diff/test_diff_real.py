@@ -146,16 +146,21 @@ def test_without_notes_steps_are_found_by_id_or_neighbours(emitted: list[Json]) 
     assert found > 20 * missed
 
 
-def test_a_benchmark_model_takes_less_than_a_tenth_of_a_second(emitted: list[Json]) -> None:
+@pytest.mark.parametrize(("waits", "most"), [("execution", 0.1), ("rows", 0.2)])
+def test_a_benchmark_model_takes_less_than_a_tenth_of_a_second(
+    root: Path, shared: Path, registry: Registry, waits: str, most: float
+) -> None:
+    """One with rows has up to twice as many nodes."""
     times = []
-    for workflow in emitted:
+    paths = [*sorted((root / "examples").glob("*/model.bpmn")), *models(shared)]
+    for workflow in (w for p in paths for w in compiled(p, registry, people="form", waits=waits)):
         pair = walked(workflow)
         start = time.process_time()
         diff_workflows(*pair)
         times.append(time.process_time() - start)
     times.sort()
     print(f"median {times[len(times) // 2] * 1000:.1f} ms, longest {times[-1] * 1000:.1f} ms")
-    assert times[-1] < 0.1
+    assert times[-1] < most
 
 
 def chain(size: int, tag: str = "n") -> Json:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from orgflow.backends.n8n.verify.verify import verify_process
+from played_models import ONE_EXECUTION
 from variable_runs import FILLINGS, compiled, request
 from variable_scenarios import FOLDER, Scenario, scenarios
 
@@ -19,7 +20,8 @@ SCENARIOS = {s.name: s for s in scenarios()}
 
 
 def verified(scenario: Scenario, workflow: Any) -> Verification:
-    return verify_process(scenario.model, scenario.model.processes[0], workflow, PassContext())
+    ctx = PassContext(options=dict(ONE_EXECUTION))
+    return verify_process(scenario.model, scenario.model.processes[0], workflow, ctx)
 
 
 def filled(name: str, filling: str = "replace") -> dict[str, Any]:

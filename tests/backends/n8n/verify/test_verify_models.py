@@ -11,6 +11,7 @@ from model_gen import implicit, random_model
 from orgflow import compiler
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compilation.reading import load_model
+from played_models import ONE_EXECUTION
 from random_processes import process as random_process
 from seeds import EVERY, at_least, seeds
 from text_model import model as text_model
@@ -49,7 +50,7 @@ def verified(
 def test_examples_are_proved(path: Path, version: str, registry: Registry) -> None:
     model = load_model(str(path), registry, PassContext(registry=registry))
     assert model is not None
-    found, _ = verified(model, registry, {"version": version})
+    found, _ = verified(model, registry, {"version": version, **ONE_EXECUTION})
     assert [v.verdict for v in found] == [Verdict.PROVED]
     assert found[0].missing == found[0].added == found[0].changed == ()
     others = {m.node for m in found[0].matched if m.how not in ("map", "notes")}
@@ -61,10 +62,22 @@ def test_pmo_is_proved(shared: Path, registry: Registry) -> None:
     for path in sorted((shared / "data" / "pmo" / "bpmn").glob("*.bpmn")):
         model = load_model(str(path), registry, PassContext(registry=registry))
         assert model is not None
-        found, _ = verified(model, registry)
+        found, _ = verified(model, registry, dict(ONE_EXECUTION))
         verdicts += [(path.stem, v.verdict) for v in found]
     assert len(verdicts) == 52  # the other three are refused (tests/test_pmo.py)
     assert [v for v in verdicts if v[1] is not Verdict.PROVED] == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.parent.name)
+def test_only_what_waits_in_rows_is_not_compared(path: Path, registry: Registry) -> None:
+    model = load_model(str(path), registry, PassContext(registry=registry))
+    assert model is not None
+    made = compiler.compile_model(model, registry.backends["n8n"], PassContext(registry=registry))
+    assert made is not None
+    in_rows = [c.root.plan.segments is not None for c in made.compiled.values()]
+    found, _ = verified(model, registry)
+    wanted = [Verdict.NOT_COMPARED if rows else Verdict.PROVED for rows in in_rows]
+    assert [v.verdict for v in found] == wanted
 
 
 @pytest.mark.parametrize("seed", seeds(60))
