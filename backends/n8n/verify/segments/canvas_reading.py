@@ -121,7 +121,8 @@ class SegmentCanvas:
         pages: the node of each page of a task, by the address of its form.
         starts: the element at which each start begins, by the node that stands for the start.
         ends: the nodes that end segments.
-        faults: what is not understood, and does not concern the segments themselves.
+        unread_ends: why the inputs of further ones are not understood.
+        faults: all that is not understood.
     """
 
     switch: str
@@ -130,6 +131,7 @@ class SegmentCanvas:
     pages: dict[str, str] = field(default_factory=dict)
     starts: dict[str, str] = field(default_factory=dict)
     ends: dict[str, SegmentEnd] = field(default_factory=dict)
+    unread_ends: dict[str, str] = field(default_factory=dict)
     faults: list[Unread] = field(default_factory=list)
 
     def find_case(self, kind: str, element: str, event: str) -> int | None:
@@ -172,6 +174,7 @@ class _CanvasReading:
                 try:
                     canvas.ends[name] = self._read_end(step)
                 except UnreadExpression as error:
+                    canvas.unread_ends[name] = str(error)
                     self._report(name, str(error))
         self._check_ids()
         for name, step in self.steps.items():

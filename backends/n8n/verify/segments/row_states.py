@@ -17,6 +17,8 @@ Path = tuple[int, ...]
 """The numbers of the rows of the enclosing scopes, outermost first; empty for the process."""
 
 _NO_HOST = -1
+_CLOSED = -2
+"""A scope that is no longer open, of rows that stay in it for ever."""
 
 
 class OpenRow(NamedTuple):
@@ -226,7 +228,7 @@ def canonical_work(work: OpenWork) -> OpenWork:
         rows=tuple(
             row._replace(
                 number=renamed[row.number],
-                scope=tuple(renamed[number] for number in row.scope),
+                scope=tuple(renamed.get(number, _CLOSED) for number in row.scope),
                 host=renamed[row.host],
             )
             for row in ordered

@@ -313,6 +313,8 @@ class SegmentWalk:
         step = self.workflow.steps[name]
         if step.disabled or step.trigger:
             raise UnreadSegment(name, "it is disabled" if step.disabled else "it is a trigger")
+        if name in self.canvas.unread_ends:
+            raise UnreadSegment(name, self.canvas.unread_ends[name])
         reader = self.roles.readers.get(name)
         element = self.roles.stands.get(name)
         if name in self.canvas.ends:

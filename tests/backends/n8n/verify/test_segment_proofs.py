@@ -141,7 +141,7 @@ def test_random_processes_are_proved_and_their_runs_are_those_of_the_model(
 # -- edits -----------------------------------------------------------------------------------------
 
 
-def rows_of(workflow: Json, name: str) -> Json:
+def inputs_of(workflow: Json, name: str) -> Json:
     """The inputs of a call."""
     step = next(n for n in workflow["nodes"] if n["name"] == name)
     inputs: Json = step["parameters"]["workflowInputs"]["value"]
@@ -154,7 +154,7 @@ def replace_input(
     """An edit of an input of a call."""
 
     def edit(workflow: Json) -> None:
-        inputs = rows_of(workflow, name)
+        inputs = inputs_of(workflow, name)
         before = inputs[column]
         inputs[column] = re.sub(pattern, new, before, count=1)
         assert inputs[column] != before
@@ -181,11 +181,11 @@ def first_with(made: Model, text: str) -> str:
 @pytest.mark.parametrize(
     ("made", "found", "column", "pattern", "new", "message"),
     [
-        (PARALLEL, "needed:2", "rows", "needed:2", "needed:1", "waits"),
+        (PARALLEL, "needed:2", "rows", "needed:2", "needed:1", "the workflow runs `p`"),
         (PARALLEL, "needed:2", "rows", "needed:2", "needed:3", "does not wait for it"),
-        (PARALLEL, "kind:..task....element:..a", "rows", r"\{kind:\"task\",element:\"a\".*? \},", "",
+        (PARALLEL, r"element:\\\"a", "rows", r'\{kind:"task",element:"a".*? \},', "",
          "does not wait for it"),
-        (RACE, "host:", "rows", r"host:", "attached_to:", "the model has ended"),
+        (RACE, "host:", "rows", r"host:", "attached_to:", "waits for `a`, `r`"),
         (RACE, "host:", "rows", r'host:"a"', 'host:"b"', "does not wait for it"),
         (SCOPE, "inside:", "rows", r'inside:"S"', "", ""),
         (SCOPE, "kind:..scope", "rows", r'kind:"scope"', 'kind:"gateway"', ""),
@@ -230,7 +230,7 @@ def test_swapped_branches_of_rows_are_a_difference() -> None:
 
 def end_late(workflow: Json) -> None:
     """Leave the end of a path out."""
-    rows_of(workflow, "End")["end"] = "={{ false }}"
+    inputs_of(workflow, "End")["end"] = "={{ false }}"
 
 
 def test_a_path_without_an_end_is_not_understood() -> None:
