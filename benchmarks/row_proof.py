@@ -107,7 +107,7 @@ def mutator_line(mutator: RowMutator, judged: list[Judged]) -> str:
     verdicts = Counter(j.verdict for j in judged)
     figures = (
         len(judged), sum(bool(j.differs) for j in judged), verdicts["different"],
-        verdicts["changed"], verdicts["proved"],
+        verdicts["changed"] + verdicts["not compared"], verdicts["proved"],
         sum(j.is_false_proof for j in judged), sum(j.is_false_alarm for j in judged),
     )  # fmt: skip
     return f"{mutator.name:22}" + "".join(f"{figure or '-':>11}" for figure in figures)

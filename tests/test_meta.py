@@ -75,6 +75,7 @@ AGENT = "needs an agent"
 LARGE = "needs a file of megabytes or hundreds of elements"
 SUPPORT = "backends/n8n/server/test_support_deployment.py"
 DEPLOY_PARTS = "backends/n8n/server/test_deploy_parts.py"
+EDITED_SEGMENTS = "backends/n8n/verify/test_edited_segments.py"
 MERGE = "backends/n8n/merge/test_merge_command.py"
 LIVING = "faults/test_living_together.py"
 WITHOUT_CASE = {
@@ -167,6 +168,8 @@ WITHOUT_CASE = {
     "OF626": (SERVER, f"{SUPPORT}::test_open_work_goes_on_in_the_new_version"),
     "OF627": (SERVER, f"{SUPPORT}::test_work_without_a_counterpart_keeps_the_old_version"),
     "OF628": (SERVER, f"{SUPPORT}::test_a_workflow_that_calls_a_deleted_part_is_named"),
+    "OF629": ("needs an edited workflow", f"{EDITED_SEGMENTS}::test_nothing_is_compared"),
+    "OF635": ("needs an edited workflow", f"{EDITED_SEGMENTS}::test_what_is_not_read"),
     "OF901": (CRASH, "test_pass_manager.py::test_a_crash_is_a_diagnostic_and_the_others_go_on"),
     "OF902": (CRASH, "test_pass_manager.py::test_a_pass_that_breaks_the_model_is_named"),
     "OF903": (CRASH, "test_plugins.py::test_a_plugin_that_fails_at_work_is_named"),

@@ -27,8 +27,9 @@ _LATER = 10**12
 _MOST_NODES = 400
 _SWEEP = 25_000
 _KINDS = ("task", "timer", "receiver")
+# The name of a branch that arrived means nothing but that it is another one.
 _SHOWN_COLUMNS = ("kind", "element", "title", "link", "assignee", "due_text", "message_key",
-                  "hosts_events", "branch", "needed")  # fmt: skip
+                  "hosts_events", "needed")  # fmt: skip
 
 
 class CanvasError(Exception):

@@ -48,9 +48,6 @@ def faults(
         workflow = made.compiled[process.id].root.workflow
         ctx = PassContext(registry=registry, options=dict(options or {}))
         found = verify_process(model, process, workflow, ctx)
-        in_rows = made.compiled[process.id].root.plan.segments is not None
-        if in_rows and found.verdict is Verdict.NOT_COMPARED:
-            continue
         if found.verdict.value != "proved":
             wrong.append(f"{found.verdict}: {found.difference or found.bound}")
     return wrong

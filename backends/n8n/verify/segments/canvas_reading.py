@@ -268,15 +268,16 @@ class _CanvasReading:
 
     def _check_ids(self) -> None:
         """Whether calls of one part of the support set call one workflow, and no other part's. A
-        server has ids of its own, which only their consistency shows."""
+        server has ids of its own for all parts, which only their consistency shows."""
         known: dict[str, SupportCall] = {}
         first: dict[SupportCall, str] = {}
+        ids = {name: called_workflow(self.steps[name].parameters) for name in self.calls}
+        compiled = any(called in SUPPORT_IDS for called in ids.values())
         for name, call in self.calls.items():
-            called = called_workflow(self.steps[name].parameters)
-            named = SUPPORT_IDS.get(called)
+            called = ids[name]
             same = known.setdefault(called, call) == call
             same = same and first.setdefault(call, called) == called
-            if not called or (named is not None and named != call) or not same:
+            if not called or not same or (compiled and SUPPORT_IDS.get(called) != call):
                 self._report(name, f"it does not call the part `{call}` of the support set")
 
     def _read_end(self, step: Node) -> SegmentEnd:

@@ -154,7 +154,7 @@ class SegmentWalk:
     def run(self, element: str, state: State, steps: tuple[Step, ...] = ()) -> Difference | None:
         """The first difference of the runs that begin with the start of an instance at an element.
         Raises `TooMuch` and `UnreadSegment`."""
-        explorer = Explorer[RowPoint, RowMove](self.most - self.states)
+        explorer = Explorer[RowPoint, RowMove](self.most - self.states + 1)
         stale = self.decisive - self.roles.given
         first = Progress("", OpenWork(), state, stale, start_token(element), steps=steps)
         try:
@@ -164,9 +164,9 @@ class SegmentWalk:
         before = RowPoint(OpenWork(), state, frozenset({"\0"}))  # equal to no later state
         explorer.start(before)
         for point in explorer.pending():
-            self.states += 1
             try:
                 if point is not before:
+                    self.states += 1
                     self._compare_waits(point)
                 for move in begun if point is before else self._moves(point):
                     explorer.reach(move.to, move)
