@@ -35,7 +35,7 @@ class GameRun:
             for scope in other.scopes()
             for node in scope.nodes
         ]
-        self.waits = {node.id for node in nodes if _waits(node)}
+        self.waits = {node.id for node in nodes if _waits(node, start)}
         self.acts = {node.id for node in nodes if isinstance(node, Task)} - self.waits
         self.repeated = {
             n.id
@@ -107,12 +107,16 @@ class GameRun:
         self.states = settled
 
 
-def _waits(node: Node) -> bool:
+def _waits(node: Node, start: str | None) -> bool:
+    """Whether a run waits for an element that is not its start."""
     match node:
         case Task():
             return is_done_by_a_person(node) or node.task_type == "receive"
         case Event():
-            outside = node.trigger in ("timer", "message")
-            return outside and node.position in ("catch", "boundary", "start")
+            if node.position not in ("catch", "boundary", "start") or node.id == start:
+                return False
+            if node.trigger == "timer":  # one without a time is due at once
+                return bool(node.definitions) and node.definitions[0].time is not None
+            return node.trigger == "message"
         case _:
             return False

@@ -12,6 +12,7 @@ An event that does not interrupt counts once while its step is active, as in `Po
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Final
@@ -49,6 +50,7 @@ from orgflow_ir.targets.verification import Difference, SideBySide
 
 NO_WORLD: Final = World(executions=())
 _MOST_STEPS: Final = 20_000
+_MOST_EQUAL: Final = 2
 _EXTERNAL: Final = ("task", "timer", "receiver")
 _UNKNOWN_PORTS: Final = frozenset({"merge", "splitInBatches", "wait", "filter", "if", "switch"})
 """Types of nodes that decide, join or wait, so that a segment may not simply pass them."""
@@ -289,6 +291,7 @@ class SegmentWalk:
                     ended = True
                     if self._is_settled(after):
                         work = canonical_work(after.work)
+                        self._check_size(work)
                         point = RowPoint(work, after.state, after.stale, after.kept)
                         yield RowMove(point, after.lines, after.steps)
                 elif self._key(after) not in seen:
@@ -296,6 +299,15 @@ class SegmentWalk:
                     todo.append(after)
         if not ended:
             raise UnreadSegment(first.node, "the steps behind it never end")
+
+    def _check_size(self, work: OpenWork) -> None:
+        """Stop where work piles up: a loop that begins something each time and waits for none of
+        it has no end. Raises `TooMuch`."""
+        counts = Counter(row.element for row in work.rows)
+        for element, count in counts.items():
+            if count > _MOST_EQUAL:
+                label = self.marking.label(element)
+                raise TooMuch(f"runs in which `{label}` is open more than {_MOST_EQUAL} times")
 
     def _key(self, progress: Progress) -> Progress:
         return progress._replace(lines=(), steps=())
