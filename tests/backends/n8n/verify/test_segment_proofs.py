@@ -128,15 +128,17 @@ def test_random_processes_are_proved_and_their_runs_are_those_of_the_model(
     proved = 0
     for subject in list_subjects(made, REGISTRY):
         result = subject.verify(subject.workflow)
-        assert result.verdict is Verdict.PROVED, (subject.key, result)
-        proved += 1
+        # In some, a loop begins steps each time and waits for none of them.
+        endless = result.bound is not None and "open more than" in result.bound
+        assert result.verdict is Verdict.PROVED or endless, (subject.key, result)
+        proved += result.verdict is Verdict.PROVED
         for number in range(2):
             try:
                 _, run = subject.play(server, number)
             except NotPlayable:
                 continue
             assert subject.follow(number, run) == "", subject.key
-    assert proved >= at_least(60)
+    assert proved >= at_least(100)
 
 
 # -- edits -----------------------------------------------------------------------------------------
@@ -455,6 +457,3 @@ class Lockstep:
 def test_states_of_proofs_are_those_of_the_model_of_rows() -> None:
     commits = sum(Lockstep(seed).play() for seed in seeds(2000))
     assert commits > at_least(2000)
-
-
-# -- the command -----------------------------------------------------------------------------------
