@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -35,6 +35,7 @@ from orgflow_ir.plugins import Registry  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
 ENOUGH = 200
+Entry = TypeVar("Entry")
 _PROVED = ("proved", "proved if", "bounded")
 
 
@@ -123,10 +124,19 @@ def play_subject(
         _, run = subject.play(server, number)
         runs[number] = run
         stops = any("stopped" in effect for record in run for effect in record.effects)
-        reason = "" if stops else subject.follow(number, run)
+        pools = bool(subject.model.message_flows)  # another process may begin this one
+        reason = "" if stops or pools else subject.follow(number, run)
         if reason:
             unlike.append(f"{subject.key}, run {number}: {reason}")
     return runs, unlike
+
+
+def choose_evenly(entries: list[Entry], count: int) -> list[Entry]:
+    """So many entries, from all parts of a list."""
+    if count <= 0 or not entries:
+        return []
+    chosen = [entries[place * len(entries) // count] for place in range(count)]
+    return [e for n, e in enumerate(chosen) if not n or e is not chosen[n - 1]]
 
 
 def main() -> int:
@@ -145,7 +155,8 @@ def main() -> int:
     verdicts: Counter[str] = Counter()
     judged: list[Judged] = []
     faults: list[str] = []
-    played = mutated = 0
+    proved: list[tuple[RowSubject, dict[int, list[StepRecord]]]] = []
+    played = 0
     spent = time.process_time()
     try:
         for subject in list_subjects(models, registry):
@@ -163,9 +174,11 @@ def main() -> int:
                 continue
             played += len(runs)
             faults += unlike
-            if mutated < options.subjects and result.verdict == "proved":
-                mutated += 1
-                judged += judge_mutants(subject, runs, server, options.each, options.seed)
+            if result.verdict == "proved":
+                proved.append((subject, runs))
+        for subject, runs in choose_evenly(proved, options.subjects):
+            print(f"mutants of {subject.key}", file=sys.stderr, flush=True)
+            judged += judge_mutants(subject, runs, server, options.each, options.seed)
     finally:
         server.close()
     print(f"as compiled: {', '.join(f'{count} {name}' for name, count in verdicts.items())}")

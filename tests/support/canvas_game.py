@@ -23,6 +23,8 @@ class GameRun:
     Attributes:
         waits: elements that wait as rows.
         acts: tasks that a node does.
+        repeated: events that do not interrupt: the game has each once while its step is active.
+        again: whether one has happened again, so that nothing more can be followed.
     """
 
     def __init__(self, model: Model, process: Process, start: str | None) -> None:
@@ -40,16 +42,22 @@ class GameRun:
         self.repeated = {
             n.id
             for n in nodes
-            if isinstance(n, Event) and n.position == "boundary" and not n.interrupting
+            if isinstance(n, Event) and n.position in ("boundary", "start") and not n.interrupting
         }
         self.states = {self.game.initial(process.id, start)}
+        self.again = False
 
     def follow(self, record: StepRecord) -> str:
         """Make the moves of one step: empty, or why the model has no such run."""
         happening = record.happening
         self._close()
+        if self.again:
+            return ""
         if happening is not None and happening.element in self.waits:
             self._fire(happening.element)
+            if not self.states and happening.element in self.repeated:
+                self.again = True
+                return ""
             if not self.states:
                 return f"the model does not allow {happening.element}"
         own = happening.element if happening is not None else ""

@@ -303,8 +303,8 @@ class SegmentWalk:
     def _check_size(self, work: OpenWork) -> None:
         """Stop where work piles up: a loop that begins something each time and waits for none of
         it has no end. Raises `TooMuch`."""
-        counts = Counter(row.element for row in work.rows)
-        for element, count in counts.items():
+        counts = Counter((row.element, row.branch) for row in work.rows)
+        for (element, _), count in counts.items():
             if count > _MOST_EQUAL:
                 label = self.marking.label(element)
                 raise TooMuch(f"runs in which `{label}` is open more than {_MOST_EQUAL} times")
