@@ -21,7 +21,7 @@ from orgflow.compilation.agent_answers import (
     draft_model,
     fill_gaps,
 )
-from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.json_lists import join_json_texts, read_together
 from orgflow.compilation.model_checks import check_gaps
 from orgflow.compilation.reading import (
     ReadRequest,
@@ -366,7 +366,8 @@ def verify(
 
     Args:
         source: the model.
-        workflow: the file of the target, its content, or the result of `compile`.
+        workflow: the file of the target or a folder of them, its content, or the result of
+            `compile`. Workflows that call each other are compared together.
         target: the name of a backend.
         options: options of the target.
         strict: added steps, changed content, stalled work and conditions are differences.
@@ -378,7 +379,8 @@ def verify(
         UnsupportedError: the target cannot be verified.
     """
     backend, chosen = _choose_target(target, options)
-    files = tuple(_list_files(workflow))
+    file = _read_workflow(workflow)
+    files = (file,) if file is not None else ()
     model, ctx = _begin_request(source)
     if isinstance(workflow, CompileResult) and not files:  # its errors say why
         new = (d for d in workflow.diagnostics if d not in ctx.diagnostics)
@@ -391,16 +393,15 @@ def verify(
     return VerifyResult(tuple(ctx.diagnostics), outcome.verifications)
 
 
-def _list_files(
+def _read_workflow(
     workflow: str | os.PathLike[str] | SourceFile | CompileResult,
-) -> Iterator[SourceFile]:
-    """The files that are meant."""
+) -> SourceFile | None:
+    """The file that is meant, or all files as one list."""
     if isinstance(workflow, CompileResult):
-        yield from (SourceFile(path, text.encode()) for path, text in workflow.files.items())
-    elif isinstance(workflow, SourceFile):
-        yield workflow
-    else:
-        yield read_source(os.fspath(workflow))
+        return join_json_texts(workflow.files)
+    if isinstance(workflow, SourceFile):
+        return workflow
+    return read_together([os.fspath(workflow)])
 
 
 def run(

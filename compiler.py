@@ -226,9 +226,7 @@ def report_output_findings(
     quiet = dataclasses.replace(ctx, _found=[], _advice=[])
     emit_guarded(backend, outcome.legal, quiet)
     ctx.diagnostics += [
-        finding
-        for finding in quiet.diagnostics
-        if finding.target == backend.name or finding.severity is Severity.ERROR
+        d for d in quiet.diagnostics if d.target == backend.name or d.severity is Severity.ERROR
     ]
     return outcome
 
@@ -238,9 +236,8 @@ def compare_workflows(
 ) -> CompileOutcome:
     """Compare workflows with the model. Raises `UnsupportedError` for a target that cannot."""
     results: list[Verification] = []
-    backend, model = request.target, outcome.model
+    backend, model, given = request.target, outcome.model, ctx.options
     processes = [process.id for process in model.processes]
-    given = ctx.options
     for file in request.workflows:
         ctx.options = target_choice.combine_stated_options(backend, given, file, ctx, processes)
         compared = call_guarded(backend, "verify", tuple, model, file, ctx, strict=request.strict)
@@ -281,7 +278,6 @@ def add_called_processes(model: Model, backend: Backend, ctx: PassContext) -> Mo
         isinstance(node, CallActivity) for scope in model.scopes() for node in scope.nodes
     ):
         return model
-
     return called_processes.with_called_processes(model, ctx)
 
 
@@ -305,8 +301,6 @@ def compile_separately(request: CompileRequest, ctx: PassContext) -> list[tuple[
     with the processes that it calls; a faulty process does not affect the others. Messages between
     processes are reported as gaps, and findings about the whole model once. Files that a backend
     names after the model are named after the process; duplicate names get a number."""
-    # Most models are compiled as a whole.
-
     compiled: list[tuple[Model, Emitted]] = []
     reported = list(ctx.diagnostics)
     paths: set[str] = set()

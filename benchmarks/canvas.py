@@ -64,13 +64,13 @@ def main() -> None:
         _line(name, total)
 
 
-def compiled(path: Path) -> Iterator[dict[str, Any]]:
+def compiled(path: Path, **options: str) -> Iterator[dict[str, Any]]:
     """The workflows of a model; none where it is not supported."""
     ctx = PassContext(registry=REGISTRY)
     model = load_model(str(path), REGISTRY, ctx, diagram=True)
     if model is None:
         return
-    emitted = compile_model(model, REGISTRY.backends["n8n"], ctx)
+    emitted = compile_model(model, REGISTRY.backends["n8n"], ctx, options=options)
     for artifact in emitted.artifacts if emitted is not None else ():
         yield json.loads(artifact.text)
 
@@ -148,7 +148,7 @@ HEAD = (
 def compare_stops(paths: Iterable[Path]) -> StopNodes:
     """One stop node for each decision, compared with one for all and one for neighbours."""
     found = StopNodes()
-    for workflow in (flow for path in paths for flow in compiled(path)):
+    for workflow in (flow for path in paths for flow in compiled(path, waits="execution")):
         stops = stops_of(workflow)
         found = found._replace(stops=found.stops + len(stops))
         if len(stops) < 2:

@@ -299,7 +299,8 @@ def lead_through(draft: Draft, wire: Wire, made: str) -> None:
 
 
 def _new_name(draft: Draft, name: str, wanted: str) -> None:
-    """Rename as n8n's editor does: connections and references follow, notes and map do not."""
+    """Rename as n8n's editor does: connections and references in expressions and scripts follow,
+    notes and map do not."""
     connections = draft.workflow["connections"]
     draft.workflow["connections"] = {
         wanted if source == name else source: {
@@ -312,11 +313,11 @@ def _new_name(draft: Draft, name: str, wanted: str) -> None:
     }
     old, new = f"$({quote_node(name)})", f"$({quote_node(wanted)})"
 
-    def follow(value: Any) -> Any:
+    def follow(value: Any, script: bool = False) -> Any:
         if isinstance(value, str):
-            return value.replace(old, new) if value.startswith("=") else value
+            return value.replace(old, new) if script or value.startswith("=") else value
         if isinstance(value, dict):
-            return {k: follow(v) for k, v in value.items()}
+            return {k: follow(v, k == "jsCode") for k, v in value.items()}
         return [follow(v) for v in value] if isinstance(value, list) else value
 
     for node in draft.workflow["nodes"]:

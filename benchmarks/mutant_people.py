@@ -9,6 +9,7 @@ from mutant_edits import add_noop, conditions_of, lead_through
 from mutant_flow import Draft, Json, fresh_id, pick
 from orgflow.backends.n8n.format.document import is_trigger, short_type
 from orgflow.backends.n8n.format.identity import tag_of
+from orgflow.backends.n8n.format.references import references_in
 from orgflow.backends.n8n.node_types.ports import inputs_of, outputs_of
 
 _PREFIX = "n8n-nodes-base."
@@ -173,8 +174,10 @@ def error_handling(draft: Draft) -> str | None:
 
 
 def add_trigger(draft: Draft) -> str | None:
-    """A second trigger starts the same."""
-    name = pick(draft, [n for n, node in draft.nodes.items() if is_trigger(node)])
+    """A second trigger starts the same. No program reads the first one by its name: n8n ends a run
+    that reads a node which it did not execute."""
+    read = {name for node in draft.nodes.values() for name in references_in(node["parameters"])}
+    name = pick(draft, [n for n, node in draft.nodes.items() if is_trigger(node) and n not in read])
     if name is None:
         return None
     made = add_noop(draft, "Every Monday", draft.nodes[name])

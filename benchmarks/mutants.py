@@ -27,13 +27,15 @@ class Mutator:
         name: what it is called in reports.
         mutate: makes the change.
         harmless: `verify` has to prove its mutants, if the engine sees no difference either.
-        conditions: it changes conditions, so that `changed expression` is the right verdict.
+        fills: its nodes are a person's, whose items and fields only a condition can promise.
+        conditions: it changes conditions, so that `changed` is the right verdict.
         unmodelled: `verify` may leave the judgement to people, and say so.
     """
 
     name: str
     mutate: Mutate
     harmless: bool = False
+    fills: bool = False
     conditions: bool = False
     unmodelled: bool = False
 
@@ -113,9 +115,9 @@ MUTATORS: tuple[Mutator, ...] = (
     Mutator("notes, map, ids stripped", edits.strip_all, harmless=True),
     Mutator("execute once", people.execute_once, harmless=True),
     Mutator("nodes shuffled", edits.shuffle, harmless=True),
-    Mutator("step filled in", people.fill_in, harmless=True),
-    Mutator("all steps filled in", people.fill_in_all, harmless=True),
-    Mutator("real step added", people.add_real_step, harmless=True),
+    Mutator("step filled in", people.fill_in, harmless=True, fills=True),
+    Mutator("all steps filled in", people.fill_in_all, harmless=True, fills=True),
+    Mutator("real step added", people.add_real_step, harmless=True, fills=True),
     Mutator("trigger added", people.add_trigger, harmless=True),
     Mutator("trigger changed", people.change_trigger, harmless=True),
     Mutator("nulls written", people.nulls, harmless=True),

@@ -72,20 +72,26 @@ class Finding:
 
     @property
     def result(self) -> str:
-        """`caught`, `missed`, `equal`, `false alarm`, or `not proved`: harmless and yet unsure.
+        """`caught`, `missed`, `equal`, `false alarm`, or one of two kinds of doubt where the engine
+        shows no difference: `not proved` of a harmless mutant, `unsure` of another one.
 
-        `changed` is an answer where a condition was changed, and like `refused` (nothing was looked
-        at) where the whole workflow is in an order that is not modelled.
+        `changed` (exit 1) is caught; it is a doubt unless a condition was changed or, like
+        `refused` (nothing was looked at), the whole workflow is in an order that is not modelled.
+        `conditional` is an answer about a node of a person.
         """
         mutator, verdict = self.mutant.mutator, self.opinion.verdict
-        left = mutator.unmodelled
-        fitting = {"changed": mutator.conditions or left, "refused": left}
-        alarm = verdict == "different" or verdict in fitting
+        fitting = {"changed": mutator.conditions or mutator.unmodelled}
+        fitting["refused"] = mutator.unmodelled
         if self.differs:
-            return "caught" if alarm and fitting.get(verdict, True) else "missed"
-        if alarm and not fitting.get(verdict, False):
+            caught = verdict in ("different", "changed") or fitting.get(verdict, False)
+            caught |= verdict == "conditional" and mutator.fills
+            return "caught" if caught else "missed"
+        if verdict == "different" or (verdict == "refused" and not mutator.unmodelled):
             return "false alarm"
-        return "not proved" if mutator.harmless and verdict != "proved" else "equal"
+        proved = verdict == "proved" or (verdict == "conditional" and mutator.fills)
+        if mutator.harmless:
+            return "equal" if proved else "not proved"
+        return "unsure" if verdict == "changed" and not fitting["changed"] else "equal"
 
     def __str__(self) -> str:
         """All that is needed to see it again."""
@@ -211,7 +217,7 @@ class Cache:
 
 # -- reports ---------------------------------------------------------------------------------------
 
-RESULTS = ("caught", "missed", "equal", "not proved", "false alarm")
+RESULTS = ("caught", "missed", "equal", "unsure", "not proved", "false alarm")
 
 
 def table(found: Sequence[Finding]) -> str:
@@ -236,7 +242,7 @@ def _row(name: str, found: Sequence[Finding], width: int) -> list[str]:
 def details(found: Iterable[Finding]) -> str:
     """Everything that is not as it should be, and what the enumerated runs did not show."""
     lines = []
-    for result in ("missed", "false alarm", "not proved"):
+    for result in ("missed", "false alarm", "not proved", "unsure"):
         some = [f for f in found if f.result == result]
         if some:
             lines += ["", f"{result}:", *(str(f) for f in some)]
@@ -288,7 +294,8 @@ def as_compiled(some: Sequence[Subject], one: int) -> tuple[str, list[str]]:
 def save(found: Iterable[Finding], folder: Path) -> None:
     """Write the workflows of everything that is not as it should be, the report beside each."""
     folder.mkdir(parents=True, exist_ok=True)
-    for number, finding in enumerate(f for f in found if f.result not in ("caught", "equal")):
+    good = ("caught", "equal", "unsure")
+    for number, finding in enumerate(f for f in found if f.result not in good):
         name = f"{number:03}-{finding.result.replace(' ', '-')}"
         text = json.dumps(finding.mutant.workflow, indent=2, ensure_ascii=False)
         (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
@@ -333,8 +340,9 @@ def with_forms(
     models: Iterable[tuple[str, Model]], registry: Registry, each: int, seed: int
 ) -> tuple[str, list[str]]:
     """What `verify` says of workflows whose tasks are forms, as compiled and after edits that
-    change nothing: the figures, and what is not proved. The engine is not asked: nobody answers."""
-    harmless = [mutator for mutator in MUTATORS if mutator.harmless]
+    change nothing: the figures, and what is not proved. The engine is not asked: nobody answers.
+    Nodes of a person are left out, since some drop the answers that later steps read."""
+    harmless = [mutator for mutator in MUTATORS if mutator.harmless and not mutator.fills]
     processes = edits = 0
     faults = []
     asked = ((name, done_by_people(model)) for name, model in models)

@@ -307,7 +307,9 @@ def _with_model(
     client.learn(message.text for message in stages.traits.messages)
     kept = journal.Journal(client, Path(local_folder(folder, make=True)) / journal.FILE)
     try:
-        discovery, report = agent.discover_with_model(stages, embedder, kept, show)
+        discovery, report = agent.discover_with_model(
+            stages, embedder, kept, show, registry=session.registry
+        )
     except MissingService as error:
         raise click.UsageError(str(error)) from None
     again = f", {kept.replayed} of an earlier run" if kept.replayed else ""
@@ -316,6 +318,16 @@ def _with_model(
         f"{report.asked} answers{again}; about {share:.0f} input tokens a message; "
         f"{report.read} of {report.cases} cases read"
     )
+    if report.unrecorded:
+        session.note(
+            f"{report.unrecorded} requests have no recorded answer: these processes are described "
+            "without the language model"
+        )
+    if report.mined:
+        session.note(
+            f"{report.mined} of {report.structures} stated structures did not fit their cases; the "
+            "structure is mined from the dates of messages instead"
+        )
     if report.stopped:
         left = report.cases - report.read
         simpler = (
@@ -372,6 +384,9 @@ def outline_processes(discovery: Discovery) -> str:
         if process.matters:
             lines.append(f"   about {', '.join(process.matters[:_ABOUT])}")
         lines += [f"   - {step}" for step in process.steps]
+        for case in dict.fromkeys(misfit.case for misfit in process.misfits):
+            steps = [f"`{misfit.step}`" for misfit in process.misfits if misfit.case == case]
+            lines.append(f"   case {case + 1} does not fit: it leaves at {', '.join(steps)}")
         lines.append("")
     lines.append(f"{len(discovery.noise)} messages belong to no process")
     return "\n".join(lines) + "\n"
@@ -388,6 +403,11 @@ def json_text(discovery: Discovery, language_model: dict[str, Any] | None = None
                 "steps": list(process.steps),
                 "actors": list(process.actors),
                 "cases": [list(case) for case in process.cases],
+                **(
+                    {"misfits": [misfit._asdict() for misfit in process.misfits]}
+                    if process.misfits
+                    else {}
+                ),
             }
             for process in discovery.processes
         ],

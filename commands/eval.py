@@ -47,14 +47,23 @@ from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:  # parts of single suites
-    from orgflow.commands import eval_discovery, eval_dmn, eval_filling, eval_text
+    from orgflow.commands import (
+        eval_discovery,
+        eval_dmn,
+        eval_filling,
+        eval_messages,
+        eval_text,
+    )
 else:
     eval_discovery = LazyModule("orgflow.commands.eval_discovery")
     eval_dmn = LazyModule("orgflow.commands.eval_dmn")
     eval_filling = LazyModule("orgflow.commands.eval_filling")
+    eval_messages = LazyModule("orgflow.commands.eval_messages")
     eval_text = LazyModule("orgflow.commands.eval_text")
 
-SUITES = ("pmo", "executable", "discovery", "text", "fill", "dmn")
+SUITES = ("pmo", "executable", "discovery", "messages", "text", "fill", "dmn")
+WITH_TRUTH = ("discovery", "messages")
+"""Suites that need a truth file."""
 FORMATS = ("bpmn", "pme")
 EXECUTABLE = (".bpmn", ".bpmn20.xml")
 """File name endings that `executable` accepts."""
@@ -76,8 +85,8 @@ INTERRUPTED, MISUSE = 130, 2
     "--true-models",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="With discovery: folder with the true models (NAME.bpmn), with which flow and behaviour "
-    "are compared.",
+    help="With discovery and messages: folder with the true models (NAME.bpmn), with which flow "
+    "and behaviour are compared.",
 )
 @click.option(
     "-o", "output", metavar="FILE.csv", help="Write the CSV to this file instead of stdout."
@@ -112,10 +121,11 @@ INTERRUPTED, MISUSE = 130, 2
 def command(options: EvalOptions) -> None:
     """Measure SUITE: `pmo` compiles and replays every model in DIR; `executable` does so with
     models of process engines; `discovery` compares the processes discovered in the store DIR (or at
-    postgresql://…) with TRUTH; `text` drafts a process from every description in DIR and compares
-    it with the model; `fill` fills the open tasks of every model in DIR and compares them with its
-    `NAME.filled.json`; `dmn` evaluates the DMN compatibility kit in DIR, which has folders
-    `compliance-level-N/SUITE` or `N-SUITE`.
+    postgresql://…) with TRUTH; `messages` measures the whole chain from the messages in the store
+    DIR to executed workflows, with and without a language model; `text` drafts a process from every
+    description in DIR and compares it with the model; `fill` fills the open tasks of every model in
+    DIR and compares them with its `NAME.filled.json`; `dmn` evaluates the DMN compatibility kit in
+    DIR, which has folders `compliance-level-N/SUITE` or `N-SUITE`.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
     ceilings, a null model, time and cost; with --true-models, also tasks, gateways, flows and
@@ -129,9 +139,13 @@ def command(options: EvalOptions) -> None:
     if options.suite not in SUITES:
         hint = suggest_name(options.suite, SUITES)
         raise click.UsageError(f"no suite `{options.suite}`; {hint}")
-    if (options.suite == "discovery") is (options.truth is None):
-        raise click.UsageError("the file TRUTH is required for `discovery`, and only for it")
+    if (options.suite in WITH_TRUTH) is (options.truth is None):
+        raise click.UsageError(
+            "the file TRUTH is required for `discovery` and `messages`, and only for them"
+        )
     if options.truth is not None:
+        if options.suite == "messages":
+            end_command(eval_messages.evaluate_messages(options, options.truth))
         eval_discovery.evaluate_discovery(options, options.truth)
         return
     _check_options(options)
@@ -147,7 +161,7 @@ def command(options: EvalOptions) -> None:
 def _check_options(options: EvalOptions) -> None:
     """Raises `click.UsageError` for options of other suites, and without a folder."""
     if options.true_models is not None:
-        raise click.UsageError("--true-models is for `discovery`")
+        raise click.UsageError("--true-models is for `discovery` and `messages`")
     if options.models is not None and options.models not in FORMATS:
         hint = suggest_name(options.models, FORMATS)
         raise click.UsageError(f"no format `{options.models}`; {hint}")

@@ -56,9 +56,9 @@ def evaluate_discovery(options: EvalOptions, truth: Path) -> None:
     for name in chosen:
         if name not in METHODS:
             raise click.UsageError(f"no agent `{name}`; {suggest_name(name, METHODS)}")
-    known, store = _open_inputs(options.location, truth)
+    known, store = open_inputs(options.location, truth)
     folder = options.true_models
-    models = _read_true_models(folder, known.texts) if folder is not None else {}
+    models = read_true_models(folder, known.texts) if folder is not None else {}
     session = Session()
     client = _connect_model(options, session) if chosen else None
     others = _choose_methods(chosen, client, len(known.texts)) if client is not None else {}
@@ -96,7 +96,7 @@ def evaluate_discovery(options: EvalOptions, truth: Path) -> None:
         write_stdout(text)
 
 
-def _open_inputs(location: str, truth: Path) -> tuple[Truth, MessageStorage]:
+def open_inputs(location: str, truth: Path) -> tuple[Truth, MessageStorage]:
     """The true processes, and the store. Raises `click.UsageError`."""
     try:
         known = measures.read_truth(truth.read_text("utf-8"))
@@ -166,7 +166,7 @@ def _choose_methods(
     return {name: every[name] for name in chosen}
 
 
-def _read_true_models(folder: Path, names: Iterable[str]) -> dict[str, Model]:
+def read_true_models(folder: Path, names: Iterable[str]) -> dict[str, Model]:
     """The models `NAME.bpmn` of processes. Raises `click.UsageError`."""
     if not folder.is_dir():
         raise click.UsageError(f"{folder} is not a folder")

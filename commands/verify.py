@@ -267,8 +267,8 @@ def _describe_result(result: Verification, target: str) -> list[str]:
         f"`{result.label}`; whether it does the same was not determined. Apart from that, {looked}",
         "bounded": f"no difference between the workflow `{result.workflow}` and the process "
         f"`{result.label}` was found, but not everything was compared: {result.bound}",
-        "not compared": f"it is not known whether the workflow `{result.workflow}` behaves like the "
-        f"process `{result.label}`: {result.bound}",
+        "not compared": f"it is not known whether the workflow `{result.workflow}` behaves like "
+        f"the process `{result.label}`: {result.bound}",
         "different": f"the workflow `{result.workflow}` does not behave like the process "
         f"`{result.label}`"
         if result.workflow

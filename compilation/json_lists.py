@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.usage_errors import InputError
@@ -44,3 +44,15 @@ def read_together(paths: Sequence[str]) -> SourceFile:
         except JsonFault as fault:
             raise InputError(f"{source.path} is not JSON: {fault}", "leave it out") from None
     return SourceFile(", ".join(names), json.dumps(values).encode())
+
+
+def join_json_texts(files: Mapping[str, str]) -> SourceFile | None:
+    """Compiled JSON files as one list, so that workflows that call each other are compared
+    together; a single file unchanged, `None` without any."""
+    if not files:
+        return None
+    if len(files) == 1:
+        ((path, text),) = files.items()
+        return SourceFile(path, text.encode())
+    joined = ",\n".join(text.strip() for text in files.values())
+    return SourceFile(", ".join(files), f"[\n{joined}\n]\n".encode())

@@ -32,6 +32,12 @@ FILES = {
     '<sequenceFlow id="f" sourceRef="s" targetRef="t"/>'
     '<sequenceFlow id="g" sourceRef="t" targetRef="e"/>'
     '<sequenceFlow id="h" sourceRef="b" targetRef="e"/>',
+    "limit": '<startEvent id="s"/><serviceTask id="t"/><endEvent id="e"/>'
+    '<boundaryEvent id="b" attachedToRef="t"><timerEventDefinition>'
+    "<timeDuration>PT1H</timeDuration></timerEventDefinition></boundaryEvent>"
+    '<sequenceFlow id="f" sourceRef="s" targetRef="t"/>'
+    '<sequenceFlow id="g" sourceRef="t" targetRef="e"/>'
+    '<sequenceFlow id="h" sourceRef="b" targetRef="e"/>',
     "undone": '<startEvent id="s"/><task id="t"/>'
     '<endEvent id="e"><cancelEventDefinition/></endEvent>'
     '<sequenceFlow id="f" sourceRef="s" targetRef="t"/>'
@@ -69,7 +75,8 @@ def test_each_file_has_its_verdict(invoke: Invoke, tmp_path: Path, engine: Local
     assert ran.code == 0, ran.err
     rows = {r["model"].removesuffix(".bpmn"): r for r in csv.DictReader(io.StringIO(ran.out))}
     assert {name: row["status"] for name, row in rows.items()} == {
-        "class": "equal", "nothing-said": "open", "race": "refused", "undone": "refused",
+        "class": "equal", "nothing-said": "open", "race": "equal", "limit": "refused",
+        "undone": "refused",
     }  # fmt: skip
     assert rows["class"]["runs"] == rows["class"]["runs_equal"] == "1"
     assert (rows["nothing-said"]["placeholders"], rows["nothing-said"]["empty"]) == (
@@ -77,12 +84,13 @@ def test_each_file_has_its_verdict(invoke: Invoke, tmp_path: Path, engine: Local
         "task.service",
     )
     assert rows["undone"]["refused"] == "OF123 event.end.cancel"
-    assert {name for name, row in rows.items() if row["waits_beside"]} == {"race"}
+    assert {name for name, row in rows.items() if row["waits_beside"]} == {"limit", "race"}
     said = ran.err
-    assert "2 of 4 (50%)" in said
+    assert "3 of 5 (60%)" in said
     assert "2 of 3 (67%)" in said
     assert "1 of 3 (33%)" in said
-    assert "races and parallel waits (1):\n  race.bpmn: " in said
+    assert "races and parallel waits (2):\n  limit.bpmn: " in said
+    assert "\n  race.bpmn: " in said
 
 
 def test_a_folder_without_models(invoke: Invoke, tmp_path: Path) -> None:

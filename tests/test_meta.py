@@ -252,6 +252,11 @@ def test_modules_at_the_root_are_known() -> None:
     assert sorted(p.name for p in ROOT.glob("*.py")) == sorted(ROOT_MODULES)
 
 
+def test_the_stages_of_a_compilation_fit_on_a_few_pages() -> None:
+    """What a stage needs is in `compilation`."""
+    assert len((ROOT / "compiler.py").read_text("utf-8").splitlines()) <= 350
+
+
 def test_builtins_are_leaves_of_ours() -> None:
     assert all(name.startswith(("orgflow_ir.", "orgflow.")) for name in BUILTINS)
 

@@ -29,6 +29,7 @@ from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import NodeTable
 from orgflow.evaluation.page_production import group_executions, production_page
 from orgflow.evaluation.production import ProductionReport, replay_executions
+from played_models import ONE_EXECUTION
 from stored_executions import plain, production, stored
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
@@ -73,11 +74,10 @@ def went(branch: int, *names: str) -> list[Any]:
     return [*begin, ("In stock?", outputs, "success", None), *plain(names)]
 
 
-def replayed(*executions: Json, model: Model | None = None) -> ProductionReport:
+def replayed(*executions: Json, model: Model | None = None, **options: str) -> ProductionReport:
     model = model or small()
-    return replay_executions(
-        model, executions, N8N, Observer(compile_references(model, PassContext()))
-    )
+    references = compile_references(model, PassContext(options=dict(options)))
+    return replay_executions(model, executions, N8N, Observer(references))
 
 
 def row(workflow: Json, name: str) -> Json:
@@ -287,7 +287,7 @@ def test_production_of_an_example(root: Path, registry: Registry, engine: LocalE
     path = str(root / "examples" / "order-to-cash" / "model.bpmn")
     model = load_model(path, registry, ctx, diagram=True)
     assert model is not None
-    made = compile_model(model, registry.backends["n8n"], ctx, options={})
+    made = compile_model(model, registry.backends["n8n"], ctx, options=dict(ONE_EXECUTION))
     assert made is not None
 
     def without_invoice(workflow: Json) -> None:
@@ -296,11 +296,11 @@ def test_production_of_an_example(root: Path, registry: Registry, engine: LocalE
 
     right = production(model, made, ctx, engine, 40)
     wrong = production(model, made, ctx, engine, 10, edit=without_invoice)
-    report = replayed(*right, model=model)
+    report = replayed(*right, model=model, **ONE_EXECUTION)
     assert report.ok, [j.reason for j in report.executions if j.verdict != "equal"]
     assert not any(j.free for j in report.executions)
     assert report.elements["send_invoice"] == 40
-    spoiled = replayed(*wrong, model=model)
+    spoiled = replayed(*wrong, model=model, **ONE_EXECUTION)
     assert spoiled.count("different") == 10
     assert "`Hand over the order` leads to `Send invoice`" in spoiled.edited[0].rewired
 

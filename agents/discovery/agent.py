@@ -1,9 +1,14 @@
-"""Discovery with a language model that reads one case at a time and names its steps.
+"""Discovery with a language model that reads the cases of a process and states its structure.
 
-The program, not the model, decides on the reading and its end: first every case that discovery
+The program, not the model, decides on the reading and its end: first every process that discovery
 without a model finds, then samples of the messages in no process, then those least similar to any
-process, then the list of processes as a whole. The model names steps, conditions and variants; a
-tolerant reader reads its answers, and statements without a supporting message are dropped.
+process, then the list of processes as a whole.
+
+One request shows all messages of a process, and the answer is an outline whose lines cite messages.
+The program replays the cases on the model of the outline; faults and events out of place go back
+once. A model that writes no outlines reads one case at a time instead, and names steps and
+conditions; then the structure is mined from the dates of messages. Statements without a supporting
+message are dropped or shown as doubts.
 """
 
 from __future__ import annotations
@@ -14,9 +19,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from orgflow.agents.discovery.case_replay import CaseFit, replay_cases, share_in_place
 from orgflow.agents.discovery.described import Saved, UnusableProcess, read_saved
 from orgflow.agents.discovery.discover import Discovery, FoundProcess, Stages, describe_processes
-from orgflow.agents.discovery.growing import Known, build_process
+from orgflow.agents.discovery.growing import Known, add_stated_process, build_process
+from orgflow.agents.discovery.stated_model import list_case_events
+from orgflow.agents.discovery.stated_outline import (
+    MOST_FAULTS,
+    MOST_PARTS,
+    MessageLabels,
+    StatedProcess,
+    UnreadableOutline,
+    list_steps,
+    name_step,
+    read_stated_process,
+    says_none,
+)
 from orgflow.agents.discovery.toolbox import SAVE, TOOLS, Toolbox, pick_evenly
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.model_client.usage import Expected, estimate_tokens, message_texts
@@ -24,7 +42,8 @@ from orgflow.agents.prompting import fence_text, render_prompt
 
 from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Reply
-from orgflow_ir.pipeline.services import OverBudget
+from orgflow_ir.pipeline.services import NotRecorded, OverBudget
+from orgflow_ir.plugins import Registry
 
 TWIN = 0.85
 """Descriptions with at least this similarity are of one process (as published), unless it starts or
@@ -54,6 +73,18 @@ CASE_MESSAGES, SAMPLE, NEAREST = 40, 12, 8
 _ANSWER = 300
 """Tokens of a saved process, for estimates: ten steps with their messages."""
 
+PAGE_TOKENS = 12_000
+"""Maximum number of tokens of the messages in one request; further ones are on further pages."""
+
+CORRECTED_SHARE = 0.05
+"""With a larger share of events out of place, the outline goes back to the model."""
+
+LEAST_IN_PLACE = 0.6
+"""With a smaller share of events in place, the structure is mined from the stated steps instead."""
+
+SAME_CASE_STEPS = 0.6
+"""Two parts that share more than this share of the steps of the shorter one are two cases."""
+
 LEAST = 3
 """Messages of a process that is in none of the program's cases."""
 
@@ -66,6 +97,10 @@ class AgentReport(NamedTuple):
         tokens_in: input tokens of all requests, by the estimate that limits them.
         read, cases: cases that the model described or rejected, of all cases.
         refused: refused saves, with the reason of each.
+        structures: processes whose structure the model stated.
+        mined: of these, processes whose structure was mined instead, since their cases did not fit.
+        apart: pairs of parts that the model called one case and that do the same steps.
+        unrecorded: processes whose structure nobody stated since no answer is recorded.
         stopped: the reason for an early end; empty without one.
         over_budget: whether the reason is a limit of the client, which its user may raise.
     """
@@ -77,6 +112,10 @@ class AgentReport(NamedTuple):
     refused: tuple[str, ...]
     stopped: str
     over_budget: bool = False
+    structures: int = 0
+    mined: int = 0
+    apart: int = 0
+    unrecorded: int = 0
 
 
 class _Enough(Exception):
@@ -101,8 +140,12 @@ class _Run:
         client: ModelClient,
         progress: Callable[[int, int, str], None],
         tokens_a_message: int,
+        registry: Registry | None = None,
     ) -> None:
         self.stages, self.embedder, self.client = stages, embedder, client
+        self._registry = registry or Registry()
+        self._writes_outlines = True
+        self.structures = self.mined = self.apart = self.unrecorded = 0
         self._progress = progress
         self._limit = tokens_a_message * len(stages.traits.messages)
         self._messages = stages.traits.messages
@@ -125,12 +168,156 @@ class _Run:
 
     # -- what is read, in this order ----------------------------------------------------------
 
+    def processes(self) -> None:
+        """Read every process that was found without a model as a whole, while the model writes
+        outlines."""
+        todo = [
+            (list(group), number in self.stages.names, self.stages.names.get(number, ""))
+            for number, group in enumerate(self.stages.processes)
+        ]
+        total = sum(map(len, self.stages.processes))
+        while todo and self._writes_outlines:
+            group, fixed, name = todo.pop(0)
+            self._progress(len(self.of) + len(self.none), total, "processes")
+            for begin in range(0, len(group), MOST_PARTS):
+                others = self._state_process(group[begin : begin + MOST_PARTS], fixed, name)
+                # cases of another process are read by themselves, once
+                if others and len(others) < len(group):
+                    todo.append((others, False, ""))
+
+    def _state_process(self, group: list[int], fixed: bool, name: str) -> list[int]:
+        """Ask for the structure of a process. Returns the cases that are of another one."""
+        labels = MessageLabels(tuple(tuple(self.stages.cases[case]) for case in group))
+        try:
+            stated = self._ask_structure(labels)
+        except NotRecorded:
+            self.unrecorded += 1
+            return []
+        if isinstance(stated, str):  # no process
+            if not fixed:
+                self.none.update(group)
+                for case in group:
+                    self.excluded.update(self.stages.cases[case])
+            return []
+        if stated is None:
+            return []
+        gone = () if fixed else stated.none
+        other = () if fixed else stated.other
+        for part in gone:
+            self.none.add(group[part])
+            self.excluded.update(labels.parts[part])
+        joined = part_cases(stated, labels)
+        self.apart += len(joined) - len(stated.joined)
+        unused = set(stated.unused)
+        cases = [
+            [place for part in case for place in labels.parts[part] if place not in unused]
+            for case in joined
+        ]
+        cases = [case for case in cases if case]
+        fits = self._replay_stated(stated, cases)
+        known = Known(name or self._free_name(stated), stated.about, stated.begins, stated.ends)
+        add_stated_process(known, stated, cases, fits)
+        self.structures += 1
+        if share_in_place(fits) < LEAST_IN_PLACE:
+            known.stated = None  # it is mined from the steps
+            self.mined += 1
+        self.known.append(known)
+        if fixed:
+            self.fixed.add(known)
+        for parts in joined:
+            self.of.update((group[part], known) for part in parts)
+        self.taken.update(place for case in cases for place in case)
+        self.excluded |= unused - self.taken
+        return [group[part] for part in other]
+
+    def _ask_structure(self, labels: MessageLabels) -> StatedProcess | str | None:
+        """The structure that the model states, `NONE` if it says that there is no process, `None`
+        if nothing can be read. One round of corrections follows the last page."""
+        pages = page_messages(
+            [
+                (label, self._stated_text(label, place))
+                for label, place in labels.list_labels().items()
+            ],
+            PAGE_TOKENS,
+        )
+        rules = {"role": "system", "content": render_prompt("discover_outline_rules")}
+        outline = ""
+        messages: list[dict[str, Any]] = []
+        for number, page in enumerate(pages, 1):
+            prompt = render_prompt(
+                "discover_outline", outline=outline, page=number, pages=len(pages), messages=page
+            )
+            messages = [rules, {"role": "user", "content": prompt}]
+            answer = self._ask_model(messages, tools=False).text
+            outline = outline if says_none(answer) else answer  # nothing new on this page
+        if not outline:
+            return "NONE"
+        best, faults = self._judge_structure(outline, labels)
+        if faults:
+            prompt = render_prompt("discover_outline_fix", faults=faults)
+            messages += [
+                {"role": "assistant", "content": outline}, {"role": "user", "content": prompt},
+            ]  # fmt: skip
+            self.refused += faults
+            try:
+                corrected = self._ask_model(messages, tools=False).text
+            except NotRecorded:
+                self.unrecorded += 1
+                return best
+            again, left = self._judge_structure(corrected, labels)
+            if again is not None and (best is None or len(left) <= len(faults)):
+                best = again
+        return best
+
+    def _judge_structure(
+        self, text: str, labels: MessageLabels
+    ) -> tuple[StatedProcess | None, list[str]]:
+        """The process in an answer, and what is wrong with it."""
+        try:
+            stated = read_stated_process(text, labels, self._registry)
+        except UnreadableOutline as error:
+            self._writes_outlines = error.is_outline
+            return None, list(error.faults) if error.is_outline else []
+        faults = list(stated.faults)
+        joined = part_cases(stated, labels)
+        cases = [[place for part in case for place in labels.parts[part]] for case in joined]
+        fits = self._replay_stated(stated, cases)
+        if 1 - share_in_place(fits) > CORRECTED_SHARE:
+            names = {step.id: name_step(step) for step in list_steps(stated.model)}
+            label_of = {place: label for label, place in labels.list_labels().items()}
+            faults += [
+                f"{label_of[event.place]} shows `{names[event.element]}`, which the outline does "
+                "not have at this point of the case."
+                for fit in fits.values() for event in fit.out_of_place
+            ]  # fmt: skip
+        return stated, faults[:MOST_FAULTS]
+
+    def _replay_stated(
+        self, stated: StatedProcess, cases: Sequence[Sequence[int]]
+    ) -> dict[int, CaseFit]:
+        """How the cases fit the model of an outline."""
+        events = list_case_events(stated.model, stated.cited, cases)
+        return replay_cases(stated.model, stated.model.processes[0].id, events)
+
+    def _stated_text(self, label: str, place: int) -> str:
+        """A whole message for the model."""
+        message = self._messages[place]
+        date = message.date.strftime("%Y-%m-%d %H:%M") if message.date is not None else "no date"
+        sender = message.sender.label if message.sender is not None else "unknown"
+        to = ", ".join(person.label for person in message.receivers[:3])
+        subject = f' "{message.subject}"' if message.subject else ""
+        receivers = f" to {to}" if to else ""
+        body = "\n".join(line for line in message.body.splitlines() if line.strip())
+        return f"[{label}] {date} {sender}{receivers}{subject}\n{body}"
+
     def cases(self) -> None:
-        """Read every case that was found without a model."""
+        """Read every case that was found without a model, and not as a part of its process."""
         total = sum(map(len, self.stages.processes))
         for number, group in enumerate(self.stages.processes):
             fixed = number in self.stages.names  # a person decided that these are one process
             for case in group:
+                if case in self.of or case in self.none:
+                    continue
                 self._progress(len(self.of) + len(self.none), total, "cases")
                 twins = [self.of[c] for c in group if c in self.of]
                 self._decided = fixed
@@ -334,11 +521,15 @@ class _Run:
             not a or not b or self._text_likeness(a, b) >= SAME_EVENT for a, b in pairs
         )  # fmt: skip
 
-    def _free_name(self, saved: Saved) -> str:
+    def _free_name(self, saved: Saved | StatedProcess) -> str:
         """Its name, with what starts it where another has the name."""
-        if all(saved.name.casefold() != known.name.casefold() for known in self.known):
-            return saved.name
-        return f"{saved.name} ({saved.trigger or saved.goal or len(self.known) + 1})"
+        name = saved.name or f"Process {len(self.known) + 1}"
+        if all(name.casefold() != known.name.casefold() for known in self.known):
+            return name
+        begins, ends = (
+            (saved.trigger, saved.goal) if isinstance(saved, Saved) else (saved.begins, saved.ends)
+        )
+        return f"{name} ({begins or ends or len(self.known) + 1})"
 
     # -- what the model is shown --------------------------------------------------------------
 
@@ -406,6 +597,58 @@ class _Run:
         return float(vectors[0] @ vectors[1])
 
 
+def page_messages(texts: Sequence[tuple[str, str]], most: int) -> list[str]:
+    """Messages on pages, none of which has more than a number of tokens. A message that is longer
+    than a page goes on on the next one.
+
+    Args:
+        texts: label and text of each message.
+        most: maximum number of tokens of a page.
+    """
+    pages: list[list[str]] = [[]]
+    used = 0
+    for label, text in texts:
+        rest = text
+        while rest:
+            size = estimate_tokens([rest])
+            if used and used + size > most:
+                pages.append([])
+                used = 0
+                continue
+            # a token has four characters at most in this estimate, whatever the language
+            cut = len(rest) if size <= most else max(1, len(rest) * most // size)
+            pages[-1].append(rest[:cut])
+            used += min(size, most)
+            rest = f"[{label}, continued]\n{rest[cut:]}" if cut < len(rest) else ""
+    return ["\n".join(page) for page in pages]
+
+
+def part_cases(stated: StatedProcess, labels: MessageLabels) -> list[tuple[int, ...]]:
+    """The parts of each case. Parts that do the same steps stay apart, whatever was stated."""
+    events = list_case_events(stated.model, stated.cited, labels.parts)
+    steps = {part: {event.element for event in own} for part, own in events.items()}
+    cases: list[tuple[int, ...]] = []
+    for case in stated.joined:
+        kept: list[list[int]] = []
+        for part in case:
+            home = next(
+                (own for own in kept if not any(_do_same(steps[part], steps[p]) for p in own)),
+                None,
+            )
+            if home is None:
+                kept.append([part])
+            else:
+                home.append(part)
+        cases += [tuple(own) for own in kept]
+    return sorted(cases)
+
+
+def _do_same(first: set[str], other: set[str]) -> bool:
+    """Whether two parts do so much of the same that they are two cases."""
+    shorter = min(len(first), len(other))
+    return shorter > 1 and len(first & other) > SAME_CASE_STEPS * shorter
+
+
 TOOL_TOKENS = estimate_tokens(
     json.dumps([t.name, t.description, t.parameters]) for t in TOOLS
 )  # fmt: skip
@@ -451,52 +694,61 @@ def discover_with_model(
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     *,
     tokens_a_message: int = TOKENS_A_MESSAGE,
+    registry: Registry | None = None,
 ) -> tuple[Discovery, AgentReport]:
     """Describe the processes in messages with a language model.
 
-    `stages` is the result without a model. Cases that a person combined stay combined. Cases that
-    the model did not read because of the token limit, or about which it gave no usable answer, are
-    described as without a model.
+    `stages` is the result without a model, and `registry` has the frontend that reads outlines.
+    Cases that a person combined stay combined. Cases that the model did not read because of the
+    token limit, or about which it gave no usable answer, are described as without a model.
 
     Raises:
         ServiceError: the endpoint or the embedder fails.
         Cancelled: the user stopped the run.
     """
-    run = _Run(stages, embedder, client, progress, tokens_a_message)
+    run = _Run(stages, embedder, client, progress, tokens_a_message, registry)
     stopped, over_budget = "", False
     try:
-        run.cases()
-        run.rest()
-        run.review()
+        run.processes()
+        if not run.unrecorded:
+            run.cases()
+            run.rest()
+            run.review()
+    except NotRecorded:
+        run.unrecorded += 1
     except _Enough as error:
         stopped, over_budget = str(error), isinstance(error.__cause__, OverBudget)
     read, cases = len(run.of) + len(run.none), sum(map(len, stages.processes))
     report = AgentReport(
-        run.asked, run.tokens, read, cases, tuple(run.refused), stopped, over_budget
-    )
+        run.asked, run.tokens, read, cases, tuple(run.refused), stopped, over_budget,
+        run.structures, run.mined, run.apart, run.unrecorded,
+    )  # fmt: skip
     return _build_discovery(run), report
 
 
 def expected_discovery(stages: Stages) -> Expected:
-    """The approximate usage of `discover_with_model` if each case takes one reply, and a sample of
-    the other messages and the review take one each. The maximum is `MOST_STEPS` replies per
-    conversation, within the token limit."""
+    """The approximate usage of `discover_with_model` if each process takes one reply, and a sample
+    of the other messages and the review take one each. The maximum is that of a model that writes
+    no outlines: `MOST_STEPS` replies for each case, within the token limit."""
     texts = [message.text for message in stages.traits.messages]
     chosen = [case for group in stages.processes for case in group]
-    cased = {place for case in chosen for place in stages.cases[case]}
+    read = [place for case in chosen for place in stages.cases[case]]
+    cased = set(read)
     others = [place for place in range(len(texts)) if place not in cased]
-    shown = [pick_evenly(stages.cases[case], CASE_MESSAGES) for case in chosen]
-    shown += [pick_evenly(others, SAMPLE)]
+    sample = pick_evenly(others, SAMPLE)
+    outline_rules = estimate_tokens([render_prompt("discover_outline_rules")])
     rules = estimate_tokens([render_prompt("discover_rules")]) + TOOL_TOKENS
-    read = sum(estimate_tokens(texts[place] for place in places) for places in shown)
-    calls = len(shown) + 1
+    pages = sum(
+        -(-estimate_tokens(texts[p] for case in group for p in stages.cases[case]) // PAGE_TOKENS)
+        for group in stages.processes
+    )
+    calls = pages + 2
+    tokens = outline_rules * pages + rules * 2 + estimate_tokens(texts[p] for p in (*read, *sample))
     # each sample of the first kind but the last ends with messages saved, each of the second is new
     samples = min(MOST_ROUNDS, len(texts) // LEAST + 1) + min(MOST_ROUNDS, -(-len(texts) // SAMPLE))
     limit = TOKENS_A_MESSAGE * len(texts)
-    most = min(MOST_STEPS * (len(chosen) + samples) + 1, limit // rules + 1)
-    return Expected(
-        min(calls, most), min(rules * calls + read, limit), min(calls, most) * _ANSWER, most
-    )
+    most = min(2 * pages + MOST_STEPS * (len(chosen) + samples) + 1, limit // rules + 1)
+    return Expected(min(calls, most), min(tokens, limit), min(calls, most) * _ANSWER, most)
 
 
 def _build_discovery(run: _Run) -> Discovery:

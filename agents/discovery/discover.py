@@ -13,6 +13,7 @@ from orgflow.agents.discovery.cases import SMALLEST, find_groups
 from orgflow.agents.discovery.joined_cases import AskJoin, CaseJoin, join_case_parts
 from orgflow.agents.discovery.process_structure import AGENT, build_process_model
 from orgflow.agents.discovery.processes import adopt_groups, find_processes, select_recurring
+from orgflow.agents.discovery.stated_model import Collaboration
 from orgflow.agents.discovery.steps import Step, find_steps, phrase_key
 from orgflow.agents.discovery.traits import Traits, bare_name, role_of_person, traits_of
 from orgflow.agents.language.german_phrases import find_german_phrases
@@ -28,9 +29,11 @@ from orgflow.agents.language.phrases import CLEAR, Phrase, find_phrases, phrase_
 from orgflow.agents.language.stems import stem_topic
 from orgflow.agents.language.subjects import subject_phrase
 
-from orgflow_ir.model import Model, Process
+from orgflow_ir.linking.called_processes import rename_ids
+from orgflow_ir.model import Catalog, Model, Process
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.message import Message
+from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import Embedder
 
@@ -57,6 +60,20 @@ MOST_QUOTES = 5
 """Maximum number of passages kept for one element; a step may have many messages."""
 
 
+class Misfit(NamedTuple):
+    """An event of a case that the model does not have where it is.
+
+    Attributes:
+        case: the place of the case.
+        step: the name of the step at which the case leaves the model.
+        message: the id of the message that shows the event.
+    """
+
+    case: int
+    step: str
+    message: str
+
+
 class FoundProcess(NamedTuple):
     """A discovered process.
 
@@ -70,6 +87,8 @@ class FoundProcess(NamedTuple):
         summary: the description by a language model, instead of `matters`.
         people: the participants that are people without a role.
         language: the code of the language of most of its messages.
+        collaboration: the parties outside of the process with which it exchanges messages.
+        misfits: the events that do not fit the model.
     """
 
     process: Process
@@ -81,6 +100,8 @@ class FoundProcess(NamedTuple):
     summary: str = ""
     people: frozenset[str] = frozenset()
     language: str = ENGLISH
+    collaboration: Collaboration = Collaboration()
+    misfits: tuple[Misfit, ...] = ()
 
     def renamed(self, name: str) -> FoundProcess:
         """The same process under another name."""
@@ -90,23 +111,17 @@ class FoundProcess(NamedTuple):
         """The same process with other ids: the ids of its elements begin with that of the
         process."""
         old = self.process.id
-
-        def new_id(known: str) -> str:
-            return f"{id}{known.removeprefix(old)}"
-
-        process = self.process.replace(
-            id=id,
-            nodes=tuple(n.replace(id=new_id(n.id)) for n in self.process.nodes),
-            flows=tuple(
-                f.replace(id=new_id(f.id), source=new_id(f.source), target=new_id(f.target))
-                for f in self.process.flows
-            ),
-            lanes=tuple(
-                lane.replace(id=new_id(lane.id), members=tuple(map(new_id, lane.members)))
-                for lane in self.process.lanes
-            ),
+        parts = self.collaboration
+        model = Model(
+            id="found", processes=(self.process,), pools=parts.pools,
+            message_flows=parts.message_flows, catalog=parts.catalog,
+        )  # fmt: skip
+        ids = {element.id: f"{id}{element.id.removeprefix(old)}" for element in all_elements(model)}
+        renamed = rename_ids(model, ids)
+        return self._replace(
+            process=renamed.processes[0],
+            collaboration=Collaboration(renamed.pools, renamed.message_flows, renamed.catalog),
         )
-        return self._replace(process=process)
 
     @property
     def description(self) -> str:
@@ -145,6 +160,18 @@ class Discovery(NamedTuple):
         return Model(
             id="discovered", name="Discovered processes", origin=AGENT,
             processes=tuple(entry.process for entry in self.processes),
+            pools=tuple(p for entry in self.processes for p in entry.collaboration.pools),
+            message_flows=tuple(
+                flow for entry in self.processes for flow in entry.collaboration.message_flows
+            ),
+            catalog=Catalog(
+                messages=tuple(
+                    m for entry in self.processes for m in entry.collaboration.catalog.messages
+                ),
+                errors=tuple(
+                    e for entry in self.processes for e in entry.collaboration.catalog.errors
+                ),
+            ),
         )  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from dataclasses import field
 from typing import Any
 
 import numpy as np
+from orgflow.agents.discovery.case_replay import CaseFit
 from orgflow.agents.discovery.described import Decision, Saved, SavedStep
-from orgflow.agents.discovery.discover import MOST_QUOTES, FoundProcess
+from orgflow.agents.discovery.discover import MOST_QUOTES, FoundProcess, Misfit
 from orgflow.agents.discovery.process_structure import (
     AGENT,
     build_process_model,
@@ -21,6 +22,17 @@ from orgflow.agents.discovery.stated_decisions import (
     StatedOption,
     add_stated_runs,
     label_choices,
+)
+from orgflow.agents.discovery.stated_model import (
+    Collaboration,
+    StatedDrawing,
+    draw_stated_model,
+)
+from orgflow.agents.discovery.stated_outline import (
+    StatedProcess,
+    cut_names,
+    list_steps,
+    name_step,
 )
 from orgflow.agents.discovery.steps import Step
 from orgflow.agents.discovery.traits import Traits
@@ -59,6 +71,7 @@ class Known:
 
     Attributes:
         cases: the messages of each case; those without a member of a step were not read.
+        stated: the structure that a language model stated for exactly these cases.
     """
 
     name: str
@@ -68,6 +81,7 @@ class Known:
     steps: list[KnownStep] = field(default_factory=list)
     decisions: list[KnownDecision] = field(default_factory=list)
     cases: list[list[int]] = field(default_factory=list)
+    stated: StatedDrawing | None = None
 
     @property
     def text(self) -> str:
@@ -78,6 +92,7 @@ class Known:
         """Add a case: its steps are added to the known ones, new ones after their predecessor.
         Returns the known step for each."""
         number = len(self.cases)
+        self.stated = None  # it says nothing of a further case
         self.cases.append(sorted(case))
         own = self._align_steps(saved.steps, embedder)
         for known, step in zip(own, saved.steps, strict=True):
@@ -158,6 +173,8 @@ def build_process(known: Known, id: str, traits: Traits) -> FoundProcess:
     It is mined from the events of the cases that were read, and from the runs that stated
     decisions add to them.
     """
+    if known.stated is not None:
+        return _build_stated_process(known, known.stated, id, traits)
     steps = [
         Step({n: list(p) for n, p in sorted(known_step.members.items())}, known_step.name,
              _usual_actor(known_step))
@@ -180,14 +197,66 @@ def build_process(known: Known, id: str, traits: Traits) -> FoundProcess:
         id, known.name, steps, cite_step, tree,
         lambda choice: labels.get(choice) or leave_unlabelled(choice),
     )  # fmt: skip
-    about = ". ".join(part for part in (known.description, known.trigger, known.goal) if part)
     return FoundProcess(
         process,
         known.name,
         tuple(step.name for step in steps),
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in known.cases),
-        summary=about,
+        summary=_join_summary(known),
+    )
+
+
+def _join_summary(known: Known) -> str:
+    return ". ".join(part for part in (known.description, known.trigger, known.goal) if part)
+
+
+def add_stated_process(
+    known: Known, stated: StatedProcess, cases: Sequence[Sequence[int]], fits: Mapping[int, CaseFit]
+) -> None:
+    """Fill a process with what a language model stated about its cases."""
+    (process,) = stated.model.processes
+    actors = {id_: lane.name for lane in process.lanes for id_ in lane.members}
+    case_of = {place: number for number, case in enumerate(cases) for place in case}
+    named: dict[str, KnownStep] = {}
+    for node in list_steps(cut_names(stated.model)):
+        name = name_step(node)
+        step = named.setdefault(name.casefold(), KnownStep(name))
+        for place in stated.cited.get(node.id, ()):
+            if place in case_of:
+                number = case_of[place]
+                step.members[number] = tuple(sorted({*step.members.get(number, ()), place}))
+                if node.id in actors:
+                    step.actors.setdefault(number, actors[node.id])
+    known.steps = list(named.values())
+    known.cases = [sorted(case) for case in cases]
+    known.stated = StatedDrawing(stated.model, stated.cited, fits)
+
+
+def _build_stated_process(
+    known: Known, drawing: StatedDrawing, id: str, traits: Traits
+) -> FoundProcess:
+    """The process as it was stated, with the cases that do not fit."""
+    model, ids = draw_stated_model(
+        drawing, id, known.name, lambda place, name: _quote_message(traits, place, name)
+    )
+    steps = list_steps(model)
+    names = {step.id: name_step(step) for step in steps}
+    (process,) = model.processes
+    misfits = tuple(
+        Misfit(case, names[ids[event.element]], traits.messages[event.place].id)
+        for case, fit in sorted(drawing.fits.items())
+        for event in fit.out_of_place
+    )
+    return FoundProcess(
+        process,
+        known.name,
+        tuple(dict.fromkeys(names.values())),
+        tuple(dict.fromkeys(lane.name for lane in process.lanes)),
+        tuple(tuple(traits.messages[i].id for i in case) for case in known.cases),
+        summary=_join_summary(known),
+        collaboration=Collaboration(model.pools, model.message_flows, model.catalog),
+        misfits=misfits,
     )
 
 

@@ -31,6 +31,7 @@ from orgflow_ir.pipeline.services import (
     Cancellation,
     Cancelled,
     MissingService,
+    NotRecorded,
     OverBudget,
     ServiceError,
     current_agent,
@@ -139,7 +140,9 @@ class OpenAIModelClient:
         if reply is not None:
             self.usage.note(agent, Usage(calls=1, replayed=1))
         elif self.settings.replay:
-            raise ServiceError(f"no recorded call matches this request ({call_hash(request)[:12]})")
+            raise NotRecorded(
+                f"no recorded call matches this request ({call_hash(request)[:12]})", request
+            )
         else:
             if self._overdrawn is not None:
                 raise OverBudget(str(self._overdrawn))

@@ -54,11 +54,13 @@ def _draw_triangle(points: Sequence[Point], kind: str, long: float = 10, wide: f
     return f'<path class="{kind}" d="M{corners}Z"/>'
 
 
-def draw_sequence(points: Sequence[Point], *, default: bool, conditional: bool) -> list[str]:
+def draw_sequence(
+    points: Sequence[Point], *, default: bool, conditional: bool, dashed: bool = False
+) -> list[str]:
     """A sequence flow; a default one has a slash near its beginning, a conditional one that does
     not leave a gateway begins with a diamond."""
     parts = [
-        f'<path class="of-line" d="{round_bends(points)}"/>',
+        f'<path class="of-line{" of-dash" if dashed else ""}" d="{round_bends(points)}"/>',
         _draw_triangle(points, "of-head"),
     ]
     begin = points[0]

@@ -22,12 +22,14 @@ from orgflow_ir.model import (
     Artifact,
     CallActivity,
     DataObject,
+    Element,
     Event,
     Gateway,
     Opaque,
     SubProcess,
     Task,
 )
+from orgflow_ir.model.evidence import DOUBT
 
 Box = tuple[float, float, float, float]
 HEADER = 30.0
@@ -40,6 +42,11 @@ def draw_rect(box: Box, kind: str, radius: float = 0.0) -> str:
     return f'<rect class="{kind}" x="{x}" y="{y}" width="{w}" height="{h}"{round_}/>'
 
 
+def has_doubt(element: Element) -> bool:
+    """Whether the author was unsure about an element, which is dashed then."""
+    return any(key == DOUBT for key, _ in element.extra)
+
+
 def draw_activity(node: Task | CallActivity | SubProcess, box: Box, *, expanded: bool) -> list[str]:
     """A task, a call or a sub-process with its icon, markers and name."""
     x, y, w, h = box
@@ -48,6 +55,8 @@ def draw_activity(node: Task | CallActivity | SubProcess, box: Box, *, expanded:
         kind += " of-call"
     if isinstance(node, SubProcess) and node.flavour == "event":
         kind += " of-event-sub"
+    elif has_doubt(node):
+        kind += " of-dash"
     parts = [draw_rect(box, kind, 10)]
     shown = loop_marker(node.loop)
     if node.for_compensation:
@@ -83,7 +92,7 @@ def draw_event(node: Event, box: Box) -> list[str]:
     """An event: a thin, double or thick circle."""
     x, y = box[0] + box[2] / 2, box[1] + box[3] / 2
     r = min(box[2], box[3]) / 2
-    dash = "" if node.interrupting else " of-dash"
+    dash = " of-dash" if not node.interrupting or has_doubt(node) else ""
     if node.position == "end":
         parts = [draw_circle(x, y, r - 1, "of-node of-thick")]
     else:

@@ -264,7 +264,9 @@ def _draw_edge(
     match element:
         case Flow():
             asks = element.condition is not None and element.source not in gateways
-            inside = draw_sequence(points, default=element.default, conditional=asks)
+            inside = draw_sequence(
+                points, default=element.default, conditional=asks, dashed=draw.has_doubt(element)
+            )
         case MessageFlow():
             inside = draw_message(points)
         case DataFlow():

@@ -412,7 +412,7 @@ class _Merged:
             if element is not renamed_source:
                 ids[element.id] = self._free_id(element.id, process.id)
         named = process.replace(name=title(source, process))
-        renamed: Process = _rename_ids(named, ids)
+        renamed: Process = rename_ids(named, ids)
         before = self.model
         self.model = before.replace(processes=(*before.processes, renamed), catalog=catalog)
         if renamed.id != process.id:  # an element of the caller has the id of the process
@@ -465,7 +465,7 @@ _TEXTS = frozenset({"binding", "extra", "loc", "mapping", "evidence"})
 V = TypeVar("V", bound=Value)
 
 
-def _rename_ids(value: V, ids: Mapping[str, str]) -> V:
+def rename_ids(value: V, ids: Mapping[str, str]) -> V:
     """A value with other ids, and references to them, in all of its parts."""
     changes: dict[str, object] = {}
     for name, part in value.__dict__.items():
@@ -475,10 +475,10 @@ def _rename_ids(value: V, ids: Mapping[str, str]) -> V:
             if name in _REFERENCES and part in ids:
                 changes[name] = ids[part]
         elif isinstance(part, Value):
-            changes[name] = _rename_ids(part, ids)
+            changes[name] = rename_ids(part, ids)
         elif isinstance(part, tuple):
             changes[name] = tuple(
-                _rename_ids(item, ids) if isinstance(item, Value)
+                rename_ids(item, ids) if isinstance(item, Value)
                 else ids.get(item, item) if isinstance(item, str) and name in _REFERENCES
                 else item
                 for item in part

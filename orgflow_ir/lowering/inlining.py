@@ -546,8 +546,9 @@ class Inlining:
             source = entry if len(targets) < 2 else self._add_split(entry)
             for target in targets:
                 self._connect_nodes(source, target)
-        elif start.name.strip():
-            kept = start.replace(position="throw", definitions=(), interrupting=True)
+        elif start.name.strip() or not self.graph.flows_out(start.id):
+            name = start.name.strip() or self.sub.name
+            kept = start.replace(position="throw", name=name, definitions=(), interrupting=True)
             rewriter.replace(around, start.id, kept)
             self._connect_nodes(entry, start.id)
         else:

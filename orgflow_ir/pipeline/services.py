@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import threading
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Store
     from orgflow_ir.pipeline.operation_catalogue import Catalogue
 
@@ -29,6 +31,18 @@ class MissingService(LookupError):
 
 class ServiceError(RuntimeError):
     """A service failed: an endpoint does not answer, or a store cannot be read."""
+
+
+class NotRecorded(ServiceError):
+    """A request has no recorded answer, and nothing may be sent.
+
+    Attributes:
+        request: the request, as a record has it.
+    """
+
+    def __init__(self, text: str, request: Mapping[str, Any]) -> None:
+        super().__init__(text)
+        self.request = request
 
 
 def required(service: S | None, name: str) -> S:

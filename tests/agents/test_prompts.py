@@ -85,6 +85,19 @@ def test_discovery(snapshot: Any) -> None:
     assert len(texts[0]) / 4 < 600
 
 
+def test_the_structure_of_a_process(snapshot: Any) -> None:
+    texts = [
+        render_prompt("discover_outline_rules"),
+        render_prompt("discover_outline", outline="", page=1, pages=1, messages="[A1] Pack it."),
+        render_prompt(
+            "discover_outline", outline="pack lamps | A1", page=2, pages=2, messages="[A2] Ship it."
+        ),
+        render_prompt("discover_outline_fix", faults=["A2 shows `Pack lamps`, which is late."]),
+    ]
+    assert "\n====\n".join(texts) == snapshot
+    assert len(texts[0]) / 4 < 1000
+
+
 def test_the_questions_after_a_run(snapshot: Any) -> None:
     record = render_prompt(
         "feedback", known="it ended at: execution\nthe moon is full", steps="m = Send a message",
@@ -115,8 +128,9 @@ def test_the_rewording(snapshot: Any) -> None:
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.j2")), ids=lambda p: p.stem)
 def test_every_prompt_is_in_a_snapshot(path: Path) -> None:
     filling = {"fill_rules", "fill_choose", "fill_arrange", "fill_parameters", "fill_answer"}
-    discovery = {f"discover_{name}" for name in ("rules", "case", "rest", "review", "all",
-                                                 "baseline")}  # fmt: skip
+    names = ("rules", "case", "rest", "review", "all", "baseline", "outline", "outline_fix",
+             "outline_rules")  # fmt: skip
+    discovery = {f"discover_{name}" for name in names}
     texts = {"text_draft", "text_document", "text_repair", "text_review"}
     others = {
         "synth_reword",

@@ -105,7 +105,7 @@ def test_answers_reach_the_workflows_and_their_gaps_are_gone() -> None:
     assert {d.element for d in decisions} == set(decided)
     assert all("does not define which step sets" in d.message for d in decisions)
 
-    n8n = orgflow.compile(filled, "n8n")
+    n8n = orgflow.compile(filled, "n8n", options={"waits": "execution"})
     for target in ("n8n", "asl"):
         compiled, plain = orgflow.compile(filled, target), orgflow.compile(model, target)
         assert compiled.ok, compiled.errors

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from game_models import flows, model, node, process, sub
@@ -12,9 +13,11 @@ from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.data_tables import TableClient
 from orgflow.backends.n8n.server.process import N8nServer
 from orgflow.backends.n8n.waiting.installation import install_support_set
-from segment_runs import Instance, SegmentServer
+from orgflow.compilation.reading import load_model
+from segment_runs import REGISTRY, Instance, SegmentServer
 
 from orgflow_ir.model import Event, EventDefinition, Expression, MessageFlow, Model, SubProcess
+from orgflow_ir.pipeline import PassContext
 
 SECRET = "live-secret"
 
@@ -201,3 +204,32 @@ def test_a_message_before_its_receiver_is_kept(place: SegmentServer) -> None:
     place.answer(instance, task)
     place.answer(instance, place.await_open(instance, "z")["z"])
     assert place.variables(place.await_end(instance))["v"] == 5
+
+
+def read_example(name: str) -> Model:
+    """A model of the folder of examples."""
+    path = Path(__file__).resolve().parents[2] / "examples" / name / "model.bpmn"
+    loaded = load_model(str(path), REGISTRY, PassContext(registry=REGISTRY))
+    assert loaded is not None
+    return loaded
+
+
+@pytest.mark.parametrize("name", ["employee-onboarding", "invoice-approval", "order-to-cash"])
+def test_an_example_in_rows_is_published(place: SegmentServer, name: str) -> None:
+    deployed = place.deploy(read_example(name), trigger="form")
+    kept = place.client.workflow(deployed.ids[-1])
+    assert kept["active"]
+    assert [n["name"] for n in kept["nodes"]] == [n["name"] for n in deployed.workflow["nodes"]]
+    assert kept["connections"] == deployed.workflow["connections"]
+
+
+def test_the_example_of_parallel_approvals(place: SegmentServer) -> None:
+    timers = ("goods_reminder", "goods_escalation", "amount_reminder", "amount_escalation")
+    instance = place.start(place.deploy(read_example("parallel-approval")))
+    tasks = place.await_open(instance, "approve_goods", "approve_amount", *timers)
+    place.answer(instance, tasks["approve_amount"])
+    left = place.await_open(instance, "approve_goods", *timers[:2], "approved")
+    place.answer(instance, left["approve_goods"])
+    rows = place.await_end(instance)
+    timed_rows = [row for row in rows if row["element"] in timers]
+    assert {row["state"] for row in timed_rows} == {"cancelled"}

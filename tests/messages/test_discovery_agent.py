@@ -247,7 +247,7 @@ def test_a_journal_that_ends_in_the_middle_of_a_line(
 
 class _Spent(ScriptedReader):
     def ask(self, *args: Any, **more: Any) -> Any:
-        if self.calls == 3:
+        if self.calls == 4:  # the first one asks for a structure, which it does not state
             raise OverBudget("the budget of 9 tokens is spent")
         return super().ask(*args, **more)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -17,6 +18,7 @@ from soundness_oracle import Oracle
 from soundness_random import process as random_process
 
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.flow.nets.escalations import LeavingEscalations
 from orgflow_ir.flow.soundness import Analysis, Property, analyse
 from orgflow_ir.flow.soundness.witness_search import Play
 from orgflow_ir.flow.token_game.semantics import Game, Policy
@@ -388,3 +390,32 @@ def test_a_step_of_a_run_costs_the_same_however_many_tokens_lie_about(
         assert work["fire"] > arrows
         ratios.append(work["enabled"] / work["fire"])
     assert max(ratios) < 2, ratios
+
+
+def test_a_process_that_is_called_in_many_places_is_looked_at_once() -> None:
+    """Each process calls the next one twice: a search of every way to the last one has no end."""
+    depth = 60
+    catalog = Catalog(escalations=(CatalogEntry(id="late", name="Late", code="L"),))
+    processes = []
+    for level in range(depth):
+        last = level == depth - 1
+        late = EventDefinition(kind="escalation", ref="late")
+        steps: list[Node] = [Event(id=f"s{level}", position="start")]
+        if last:
+            steps.append(Event(id="throw", position="throw", definitions=(late,)))
+        else:
+            steps += [CallActivity(id=f"c{level}{i}", called=f"p{level + 1}") for i in (0, 1)]
+        steps.append(Event(id=f"e{level}", position="end"))
+        flows = tuple(
+            Flow(id=f"f{level}{i}", source=a.id, target=b.id)
+            for i, (a, b) in enumerate(itertools.pairwise(steps))
+        )
+        processes.append(Process(id=f"p{level}", nodes=tuple(steps), flows=flows))
+    model = Model(id="m", processes=tuple(processes), catalog=catalog)
+    analysis = analyse(processes[0], model)
+    assert {v.outcome for v in analysis.verdicts.values()} == {"proved"}
+    leaving = LeavingEscalations(model).of(processes[0])
+    # Through each of both calls, two ways: the escalation occurs several times.
+    assert [w.way[0].node.id for w in leaving] == ["c00", "c00", "c01", "c01"]
+    assert {w.event.id for w in leaving} == {"throw"}
+    assert all(len(w.way) == depth for w in leaving)

@@ -43,8 +43,8 @@ CALLED = {"Receive payment": {"paid_in_full": "Yes"}, "Goods arrive": {}}
 """What is posted to waits for calls."""
 
 
-def compiled(example: str, folder: Path, target: str = "n8n") -> Json:
-    """An example with the options that it has by itself."""
+def compiled(example: str, folder: Path, target: str = "n8n{waits=execution}") -> Json:
+    """An example in one execution, with the options that it has otherwise by itself."""
     made = folder / "made.json"
     ran = orgflowc(
         "compile", ROOT / f"examples/{example}/model.bpmn", "--target", target, "-o", made

@@ -13,8 +13,6 @@ from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.targets import Emitted
-from orgflow_ir.targets.verification import Verdict
-
 
 ONE_EXECUTION = {"waits": "execution"}
 """The options of processes that are not kept in rows."""

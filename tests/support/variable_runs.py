@@ -15,8 +15,8 @@ from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.backends.n8n.format.identity import tag_of
 from orgflow.backends.n8n.plan.actions import WebhookStart
 from orgflow.backends.n8n.plan.target import N8N_TARGET
-from variable_oracle import Outcome, play
 from played_models import ONE_EXECUTION
+from variable_oracle import Outcome, play
 from variable_scenarios import Scenario
 
 from orgflow_ir.legalisation.legalise import legalise

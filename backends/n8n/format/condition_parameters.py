@@ -118,8 +118,11 @@ def rules_of(short: str, version: float, parameters: Mapping[str, Any]) -> Rules
         condition = condition_of(parameters.get("conditions"), combine)
         label = "true" if short == "if" else "kept"
         return Rules((Rule(condition, 0, label, ("conditions",)),), fallback=1, loose=loose)
-    if short != "switch" or parameters.get("mode", "rules") == "expression":
+    mode = parameters.get("mode", "rules")
+    if short != "switch" or mode == "expression":
         return None
+    if mode != "rules":  # n8n knows no other and hands on nothing
+        return Rules(())
     every = options.get("allMatchingOutputs") is True
     renamed = _text_of(options.get("renameFallbackOutput"))
     if version >= 3:

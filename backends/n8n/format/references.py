@@ -14,6 +14,7 @@ _QUOTED = re.compile(
         (?P<quote>['"`])(?P<name>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)""",
     re.VERBOSE,
 )
+_OUTPUT = re.compile(r"\s*\)\s*\.\s*(?:first|last|all)\s*\(\s*(?P<number>\d+)")
 _DOTTED = re.compile(r"(?P<before>\$node\.)(?P<name>[A-Za-z_$][\w$]*)")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -70,3 +71,19 @@ def references_in(value: Any, *, code: bool = False) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for key, part in value.items():
             yield from references_in(part, code=code or key in _CODE)
+
+
+def outputs_in(value: Any, *, code: bool = False) -> Iterator[tuple[str, int]]:
+    """The nodes and the numbers of their outputs that expressions and code in `value` read by
+    number, as `$('Name').first(1)` does."""
+    if isinstance(value, str):
+        if "$" in value and (code or value.startswith("=")):
+            for match in _QUOTED.finditer(value):
+                if output := _OUTPUT.match(value, match.end()):
+                    yield unescape_text(match["name"]), int(output["number"])
+    elif isinstance(value, list):
+        for part in value:
+            yield from outputs_in(part, code=code)
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from outputs_in(part, code=code or key in _CODE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orgflow.backends.n8n.plan import notes
 from orgflow.backends.n8n.plan.actions import Call, HandOver, TakeBack
 from orgflow.backends.n8n.plan.effects import may_have_effect
-from orgflow.backends.n8n.plan.emission_rules import UnstatedCallData
+from orgflow.backends.n8n.plan.emission_rules import OutputsLostOnError, UnstatedCallData
 from orgflow.backends.n8n.plan.events import event_label
 from orgflow.backends.n8n.plan.graph import HelperKey, Port
 from orgflow.backends.n8n.plan.named_calls import call_named_work
@@ -14,9 +14,15 @@ from orgflow.backends.n8n.plan.row_waits import waits_in_rows
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 from orgflow.backends.n8n.plan.scopes import WorkflowScope
 
-from orgflow_ir.flow.control_flow.calls import hands_computed, states_data, takes_computed
+from orgflow_ir.flow.control_flow.calls import (
+    hands_computed,
+    states_data,
+    takes_computed,
+    takes_everything,
+)
 from orgflow_ir.gaps.gap_rules import OpenMessage, OpenTask
 from orgflow_ir.model import CallActivity, Event, SubProcess, Task
+from orgflow_ir.model.dialect import Engine
 from orgflow_ir.work.statements import Evaluate
 from orgflow_ir.work.tasks import Work, call_mappings
 
@@ -25,6 +31,8 @@ def plan_call(caller: SubProcess | CallActivity, called: WorkflowScope, plan: Sc
     """A node that calls a workflow and waits for its end."""
     if isinstance(caller, CallActivity) and not states_data(caller):
         _report_unstated(caller, plan)
+    if isinstance(caller, CallActivity):
+        _report_lost_outputs(caller, plan)
     lines = notes.note_call(caller, called.title)
     keyed = may_have_effect(called.body, plan.scope.model, plan.ctx)
     plan.has_effects |= keyed
@@ -108,3 +116,33 @@ def _report_unstated(call: CallActivity, plan: ScopePlan) -> None:
         help="name the variables in the call, or the engine in the file: most engines pass "
         "only the variables that a call names",
     )
+
+
+_MAPS_ON_ERROR: frozenset[Engine] = frozenset(("camunda7", "operaton"))
+"""Engines that map the outputs of a call also if an error ends the called process (Camunda 7,
+`AbstractBpmnActivityBehavior.propagateError`)."""
+
+
+def _report_lost_outputs(call: CallActivity, plan: ScopePlan) -> None:
+    """OF494, if an error event on a call may continue with its outputs."""
+    dialect = plan.scope.process.dialect
+    if dialect is None or dialect.engine not in _MAPS_ON_ERROR:
+        return
+    if call.binding is None or not (call.binding.outputs or takes_everything(call)):
+        return
+    events = (
+        node
+        for node in plan.scope.body.nodes
+        if isinstance(node, Event) and node.attached_to == call.id and node.trigger == "error"
+    )
+    event = next(events, None)
+    if event is not None:
+        plan.ctx.emit(
+            OutputsLostOnError,
+            f"{plan.ctx.name(call)} returns no variables if {plan.ctx.name(event)} occurs; Camunda "
+            "7 maps its outputs also then",
+            element=call.id,
+            loc=call.loc,
+            help="pass the value in the message of the error, or end the called process with an "
+            "escalation",
+        )

@@ -92,6 +92,29 @@ class UnstatedCallData(Rule):
     target = "n8n"
 
 
+class OutputsLostOnError(Rule):
+    """
+    What it finds
+        A call that returns variables and has an error boundary event, in a model for Camunda 7.
+    Why it is wrong
+        Camunda 7 also maps the outputs of a call if an error event of the called process ends it.
+        On n8n a workflow that fails returns no items: after the boundary event, the variables have
+        the values that they had before the call.
+    Example
+        A call with `<camunda:out source="reason" target="reason"/>`; the called process sets
+        `reason` and ends with an error, and the step after the boundary event reads it.
+    Instead
+        Pass the value in the message of the error (`camunda:errorMessageVariable`), or end the
+        called process with an escalation, which returns its outputs.
+    """
+
+    code = "OF494"
+    name = "outputs-lost-on-error"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 class CredentialNeeded(Rule):
     """
     What it finds
@@ -204,6 +227,7 @@ N8N_RULES: tuple[type[Rule], ...] = (
     SequentialWait,
     WaitsBeside,
     UnstatedCallData,
+    OutputsLostOnError,
     CredentialNeeded,
     SettingNeeded,
     OpenAddress,

@@ -20,9 +20,9 @@ from orgflow.backends.n8n.plan.graph import HelperKey, NodeKey, Port, exit_key
 from orgflow.backends.n8n.plan.scope_plan import ScopePlan
 
 from orgflow_ir.flow.nets.escalations import (
+    LeavingEscalations,
     caught_escalations,
     heard_escalations,
-    leaving_escalations,
 )
 from orgflow_ir.model.element_names import join_listed
 
@@ -62,7 +62,7 @@ def plan_returns(plan: ScopePlan) -> None:
     if not heard:
         return
     by_first: dict[str, list[str]] = {}
-    for leaving in leaving_escalations(plan.process, model):
+    for leaving in LeavingEscalations(model).of(plan.process):
         if leaving.event.id in heard:
             by_first.setdefault(leaving.way[0].node.id, []).append(leaving.event.id)
     if not by_first:

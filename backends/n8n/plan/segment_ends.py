@@ -95,6 +95,7 @@ def settle_openers(plan: ScopePlan) -> None:
     segment instead."""
     segments, graph = plan.segments, plan.workflow_graph
     assert segments is not None
+    _drop_plain_joins(plan)
     for key, node in list(graph.nodes.items()):
         if not isinstance(node.action, CompleteSegment) or graph.wires.arriving(key):
             continue
@@ -111,6 +112,32 @@ def settle_openers(plan: ScopePlan) -> None:
         for wire in graph.wires.leaving(key):
             del graph.wires[wire]
         del graph.nodes[key]
+
+
+def _drop_plain_joins(plan: ScopePlan) -> None:
+    """Remove the nodes of joins without a name behind which one flow leads on: the support set
+    joins, and the output of the switch leads to what follows."""
+    segments, graph = plan.segments, plan.workflow_graph
+    assert segments is not None
+    for gateway in plan.scope.body.nodes:
+        if not isinstance(gateway, Gateway) or gateway.id not in segments.begun:
+            continue
+        if gateway.name or gateway.doc:
+            continue
+        node, port = graph.nodes.get(gateway.id), segments.begun[gateway.id]
+        leaving = list(graph.wires.leaving(gateway.id))
+        arriving = list(graph.wires.arriving(gateway.id))
+        flows = plan.graph.flows_out(gateway.id)
+        if node is None or not isinstance(node.action, PassOn):
+            continue
+        if len(leaving) != 1 or len(flows) != 1 or [source for source, _ in arriving] != [port]:
+            continue
+        ((_, target),) = leaving
+        flow = graph.wires.pop((Port(gateway.id), target))
+        del graph.wires[arriving[0]]
+        graph.wires[(port, target)] = flow
+        plan.exits[flows[0].id] = port
+        del graph.nodes[gateway.id]
 
 
 def list_rows(rows: Iterable[AnyRow]) -> Iterator[OpenedRow]:

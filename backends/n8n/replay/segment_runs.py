@@ -81,8 +81,11 @@ def visible_elements(plan: ScopePlan) -> Iterator[str]:
     for node in plan.workflow_graph.nodes.values():
         element = plan.graph.nodes.get(node.element)
         splits = isinstance(element, Gateway) and isinstance(node.action, CompleteSegment)
-        catches = isinstance(element, Event) and element.trigger == "error"
-        handles = catches and (element.attached_to or "").endswith(BODY)
+        handles = (
+            isinstance(element, Event)
+            and element.trigger == "error"
+            and (element.attached_to or "").endswith(BODY)
+        )
         shown = node.role == "element" and not splits and not handles
         if shown and node.element not in plan.segments.flat.scopes:
             yield node.element

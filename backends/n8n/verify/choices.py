@@ -197,7 +197,9 @@ class Names:
             for c in _list_mappings(filter_.get("conditions"))
         ]
         validation = options.get("typeValidation", "strict")
-        combinator = filter_.get("combinator", "and") if len(conditions) > 1 else "and"
+        combinator = filter_.get("combinator", "and")
+        known = combinator in ("and", "or")  # n8n calls a filter with any other false
+        combinator = "and" if known and len(conditions) < 2 else combinator
         case = bool(options.get("caseSensitive", True))
         tests = _list_mappings(filter_.get("conditions"))
         if combinator == "and":
@@ -211,8 +213,10 @@ class Names:
             for c in _list_mappings(filter_.get("conditions"))
         ]
         decided = combinator == "or"  # a truth that decides by itself
-        if decided in truths:
-            truth: bool | None = decided
+        if not known:
+            truth: bool | None = False
+        elif decided in truths:
+            truth = decided
         else:
             truth = None if None in truths or not truths else not decided
         return CanonicalCondition(

@@ -161,7 +161,7 @@ class UncomparedWorkflow(Rule):
         out what happened, or the claim before it, is missing or has another form.
     Why it is wrong
         All parts of the process begin there, so none of them can be compared with the model.
-        `verify` and `compile --verify` exit with 1; `compile --merge` only warns.
+        `verify`, `compile --verify` and `compile --merge` exit with 1.
     Example
         The node `What happened?` was deleted.
     Instead

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from orgflow.backends.n8n.format.matching import Matching
+from orgflow.backends.n8n.format.references import outputs_in
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.plan import actions
 from orgflow.backends.n8n.plan.graph import NodeKey, most_ports
@@ -98,7 +99,9 @@ def redirected_outputs(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> Iterator[Changed]:
     """Nodes with several outputs that the compiler added, such as the one that catches an error,
-    of which an output leads elsewhere. Those that decide for a gateway are followed instead."""
+    of which an output leads elsewhere. Those that decide for a gateway are followed instead; of
+    them only the outputs count that a program reads by number, since a rule that is removed or
+    added gives the others behind it another number."""
     graph = ref.plan.workflow_graph
     keys = set(matching.key_of.values())
     compiled: dict[tuple[NodeKey, int], list[NodeKey]] = {}
@@ -111,14 +114,17 @@ def redirected_outputs(
         name: [end for ends in outputs.values() for end in ends]
         for name, outputs in workflow.targets.items()
     }
+    read_by_number = _outputs_by_node(ref)
     for name, key in matching.key_of.items():
         planned, step = graph.nodes[key], workflow.steps[name]
-        if key in ref.roles.steps or not isinstance(planned.action, _SORTING):
-            continue
         if step.type != ref.nodes[key].type or step.disabled:
             continue
         outputs = workflow.targets.get(name, {})
-        for number in range(max((*outputs, 0, most_ports(planned) - 1)) + 1):
+        if key in ref.roles.steps or not isinstance(planned.action, _SORTING):
+            numbers = sorted(read_by_number.get(planned.name, ()))
+        else:
+            numbers = list(range(max((*outputs, 0, most_ports(planned) - 1)) + 1))
+        for number in numbers:
             firsts = compiled.get((key, number), [])
             before = _kept_targets(firsts, ahead, lambda k: k if k in keys else None)
             ends = list(outputs.get(number, ()))
@@ -127,6 +133,18 @@ def redirected_outputs(
                 labels = {other: graph.nodes[other].name for other in (*before, *now)}
                 words = (f"output {number} {_describe_targets(k, labels)}" for k in (before, now))
                 yield Changed(name, planned.element, *words)
+
+
+def _outputs_by_node(ref: Reference) -> Mapping[str, set[int]]:
+    """The numbers of outputs that programs of the compiled workflow read, of the nodes that have
+    several, by the name of the node."""
+    several = {node.name for node in ref.plan.workflow_graph.nodes.values() if most_ports(node) > 1}
+    read: dict[str, set[int]] = {}
+    for node in ref.nodes.values():
+        for name, number in outputs_in(node.parameters):
+            if name in several:
+                read.setdefault(name, set()).add(number)
+    return read
 
 
 def _kept_targets(
@@ -201,9 +219,10 @@ def misdirected_calls(
 def changed_settings(
     ref: Reference, workflow: WorkflowDocument, ids: Mapping[str, str]
 ) -> Iterator[Changed]:
-    """Another time limit of runs, another time zone where times depend on it, no report of runs that
-    fail where the model has one, and other permissions of callers. The id of the workflow that reports failures is known if it is
-    one of `ids`, by their compiled ids; otherwise only the server knows it."""
+    """Another time limit of runs, another time zone where times depend on it, no report of runs
+    that fail where the model has one, and other permissions of callers. The id of the workflow that
+    reports failures is known if it is one of `ids`, by their compiled ids; otherwise only the
+    server knows it."""
     before, now = ref.settings, workflow.settings
     described: list[tuple[Callable[[object], str], str]]
     described = [(_describe_limit, "executionTimeout")]

@@ -3,7 +3,7 @@ they end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from orgflow_ir.flow.nets.net import Body
@@ -181,7 +181,12 @@ class Thrown:
         self.nesting = nesting
         self.fired: set[str] = set()
         self.escapes: set[str] = set()
-        self.leaving: list[EventDefinition] = []
+        self._leaving: dict[int, EventDefinition] = {}
+
+    @property
+    def leaving(self) -> tuple[EventDefinition, ...]:
+        """What is thrown and not caught, each once."""
+        return tuple(self._leaving.values())
 
     def note(self, scope: Scope, used: set[str]) -> None:
         """Events of `scope` that some run throws."""
@@ -203,14 +208,14 @@ class Thrown:
         if caught.by is not None:
             self.fired.add(caught.by)
         else:
-            self.leaving.append(definition)
+            self._leaving[id(definition)] = definition
         here: Scope | None = scope
         while caught.ends is not None and here is not None and here is not caught.ends:
             self.escapes.add(here.id)
             here = self.nesting.parent.get(id(here))
 
     def through_call(
-        self, scope: Scope, call: CallActivity, leaving: list[EventDefinition]
+        self, scope: Scope, call: CallActivity, leaving: Iterable[EventDefinition]
     ) -> None:
         """Record the uncaught throws of a called process."""
         for definition in leaving:

@@ -14,6 +14,7 @@ from orgflow_ir.flow.nets.activity_summaries import (
     starts_of,
 )
 from orgflow_ir.flow.nets.build_net import lower_scope
+from orgflow_ir.flow.nets.call_order import CallOrder
 from orgflow_ir.flow.nets.net import Body, Net
 from orgflow_ir.flow.nets.wiring import is_handler
 from orgflow_ir.flow.soundness.features import (
@@ -24,7 +25,7 @@ from orgflow_ir.flow.soundness.features import (
     stands_apart,
 )
 from orgflow_ir.flow.soundness.findings import MAX_STATES, NetFault, ScopeVerdict
-from orgflow_ir.flow.soundness.memory import Memory
+from orgflow_ir.flow.soundness.memory import CalledResult, Memory
 from orgflow_ir.flow.soundness.scope import may_hang
 from orgflow_ir.flow.soundness.verdicts import (
     Analysis,
@@ -226,12 +227,34 @@ class _Analyser:
         called = self.nesting.process_called(node)
         if called is None or called.id in self.calling:
             return None
-        inner = _Analyser(
-            called, self.model, self.max_states, self.make_game, self.calling, self.memory
-        )
-        done = inner.judge()
-        self.thrown.through_call(scope, node, inner.thrown.leaving)
-        return self.thrown.body(node.id, called, done)
+        result = self._judge_called(called)
+        self.thrown.through_call(scope, node, result.leaving)
+        return self.thrown.body(node.id, called, result.done)
+
+    def _judge_called(self, called: Process) -> CalledResult:
+        """The result of a called process, after the processes that it calls itself."""
+        order = self.memory.call_order(self.model)
+        known = self.memory.called
+        key = self._key_of_call(called, order)
+        if key not in known:
+            for process in (*order.list_inner(called.id), called):
+                own = self._key_of_call(process, order)
+                if own in known:
+                    continue
+                inner = _Analyser(
+                    process, self.model, self.max_states, self.make_game, self.calling, self.memory
+                )
+                done = inner.judge()
+                known[own] = CalledResult(done, inner.thrown.leaving)
+        return known[key]
+
+    def _key_of_call(
+        self, called: Process, order: CallOrder
+    ) -> tuple[int, str, frozenset[str], int]:
+        """What the result of a called process depends on: calls back to a calling process are not
+        followed."""
+        back = order.reached(called.id) & self.calling
+        return id(self.model), called.id, back, self.max_states
 
     def _note_doubts(self, scope: Scope, net: Net, verdict: ScopeVerdict) -> None:
         doubts = [Doubt(node.id, reason) for node, reason in net.doubtful]

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from orgflow_ir.flow.nets.build_net import lower_scope
+from orgflow_ir.flow.nets.call_order import CallOrder
 from orgflow_ir.flow.nets.net import Body
 from orgflow_ir.flow.nets.wiring import Wiring
 from orgflow_ir.flow.soundness.findings import ScopeVerdict
 from orgflow_ir.flow.soundness.scope import judge_net, may_complete
-from orgflow_ir.model import Scope
+from orgflow_ir.model import EventDefinition, Model, Scope
+from orgflow_ir.model.records import NamedTuple
 
+_CallKey = tuple[int, str, frozenset[str], int]
 _Key = tuple[int, tuple[tuple[str, Body], ...], frozenset[str], bool, int]
+
+
+class CalledResult(NamedTuple):
+    """Whether some run of a called process is done without an error, and what it throws and does
+    not catch."""
+
+    done: bool
+    leaving: tuple[EventDefinition, ...]
 
 
 class Memory:
@@ -27,6 +38,17 @@ class Memory:
         self._wirings: dict[int, Wiring] = {}
         self._judged: dict[_Key, tuple[Scope, ScopeVerdict]] = {}
         self._completed: dict[_Key, tuple[Scope, bool]] = {}
+        self._orders: dict[int, tuple[Model, CallOrder]] = {}
+        self.called: dict[_CallKey, CalledResult] = {}
+        """The results of called processes, by model, process, the calling processes that it calls
+        in turn, and the budget."""
+
+    def call_order(self, model: Model) -> CallOrder:
+        """The calls between the processes of a model."""
+        known = self._orders.get(id(model))
+        if known is None:
+            known = self._orders[id(model)] = model, CallOrder(model)
+        return known[1]
 
     def wiring(self, scope: Scope) -> Wiring:
         """The wiring of a scope."""

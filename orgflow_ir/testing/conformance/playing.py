@@ -59,7 +59,13 @@ def _play_problems(
     if len(results) != len(runs):
         yield f"{len(results)} results were returned for {len(runs)} runs"
         return
+    reasons = [result.error for result in results if result.status == "unplayable"]
+    if len(reasons) == len(runs):
+        yield f"none of its {len(runs)} runs can be executed: {reasons[0]}"
+        return
     for number, (run, result) in enumerate(zip(runs, results, strict=True), 1):
+        if result.status == "unplayable" and result.error:
+            continue  # it depends on when something happens
         problem = _judge_run(game, process, run, result, visible)
         if problem is not None:
             yield f"run {number}: {problem}"

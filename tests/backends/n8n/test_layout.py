@@ -15,9 +15,9 @@ from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.layout import assign_cells, group_rows_by_lane
 from orgflow.compilation.reading import load_model
 from orgflow.compiler import compile_model
+from played_models import ONE_EXECUTION
 from seeds import seeds
 from shared_data import shared_cases, shared_data
-from played_models import ONE_EXECUTION
 from variable_runs import compiled
 from variable_scenarios import scenarios
 

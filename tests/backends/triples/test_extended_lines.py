@@ -16,6 +16,8 @@ from orgflow_ir.model import Model
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*/model.bpmn"))
+BOUNDED = {"parallel-approval"}
+"""Examples with more runs than are compared."""
 REFUSED = {"23": "sends and receives messages", "24": "sends and receives messages",
            "37": "complex gateway"}  # fmt: skip
 """Models of PMo that no lines describe, and why."""
@@ -139,7 +141,7 @@ def check_trip(model: Model) -> bool:
 def test_an_example_is_the_same_process(path: Path) -> None:
     model, _ = read_text(path.read_text("utf-8"), "model.bpmn")
     assert model is not None
-    assert check_trip(model)
+    assert check_trip(model) is (path.parent.name not in BOUNDED)
 
 
 @pytest.mark.parametrize("number", shared_cases(range(1, 56), "pmo"))

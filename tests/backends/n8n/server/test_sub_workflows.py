@@ -7,7 +7,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import diff_edits as edits
-import pytest
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.support_ids import part_id
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows

@@ -45,6 +45,11 @@ START, END = '<startEvent id="s" name="Start"/>', '<endEvent id="e" name="Done"/
 SENT = process(f'{START}<sendTask id="t" name="Send invoice" messageRef="m"/>{END}', "s>t", "t>e")
 COMPUTED = process(START + script("t", "Work", "total = amount + 1") + END, "s>t", "t>e")
 SENT = f'<message id="m" name="Invoice"/>{SENT}'
+CLOCKED = process(
+    '<startEvent id="s"><timerEventDefinition><timeCycle>R/PT24H</timeCycle>'
+    f"</timerEventDefinition></startEvent>{END}",
+    "s>e",
+)
 CALLED = (
     '<error id="er" name="Too much" errorCode="E1"/>'
     + process(
@@ -192,7 +197,7 @@ def wait_between(workflows: Workflows) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "change"),
     [
-        (COMPUTED, {}, other_zone),
+        (CLOCKED, {}, other_zone),
         (PLACED, {}, older_set),
         (CALLED, {}, exchange_errors),
         (CALLED, {}, call_another),
@@ -239,3 +244,59 @@ def test_an_edit_that_was_called_different(tmp_path: Path) -> None:
 )
 def test_a_test_is_split_where_each_part_is_safe(value: str, parts: list[str] | None) -> None:
     assert split_test(value) == (parts or [value])
+
+
+def test_a_time_zone_counts_where_times_depend_on_it(tmp_path: Path) -> None:
+    case = Case(tmp_path, COMPUTED)
+    other_zone(case.workflows)
+    assert case.verdicts() == {"proved"}
+
+
+def test_a_program_reads_an_output_by_its_number(root: Path, tmp_path: Path) -> None:
+    """Without its first rule, a Switch has its other outputs one number lower, so that
+    `$('Approval needed?').first(1)` reads an output that was not executed, and n8n ends the run."""
+    folder = root / "examples" / "expense-claim"
+    case = Case(tmp_path, "")
+    case.model = read(folder / "model.bpmn")
+    ((name, text),) = compile(case.model, target="n8n").files.items()
+    workflow = json.loads(text)
+    case.workflows = {name: workflow}
+    assert case.verdicts() == {"proved"}
+    node_of(workflow, "Approval needed?")["parameters"]["rules"]["values"].pop(0)
+    workflow["connections"]["Approval needed?"]["main"].pop(0)
+    (result,) = case.verify().verifications
+    assert result.verdict.value == "changed"
+    assert [(c.node, c.was) for c in result.changed] == [
+        ("Approval needed?", "output 1 to “Approve claim”")
+    ]
+
+
+@pytest.mark.parametrize(("change", "verdict"), [("combinator", "changed"), ("mode", "different")])
+def test_n8n_matches_nothing_by_a_word_that_it_does_not_know(
+    change: str, verdict: str, tmp_path: Path
+) -> None:
+    """n8n calls a filter with a combinator `AND` false, and a Switch in the mode `Rules` hands on
+    nothing (both seen on its engine)."""
+    case = Case(tmp_path, DECIDED)
+    parameters = node_of(case.workflows["Case"], "Large?")["parameters"]
+    if change == "mode":
+        parameters["mode"] = "Rules"
+    else:
+        *_, rule = parameters["rules"]["values"]
+        rule["conditions"]["combinator"] = "AND"
+    assert case.verdicts() == {"different"}
+
+
+def test_compiled_files_that_call_each_other_are_compared_together(tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(f"{HEAD}{CALLED}</definitions>", "utf-8")
+    model = read(path)
+    compiled = compile(model, target="n8n")
+    assert len(compiled.files) == 2
+    result = verify(model, compiled)
+    assert result.ok
+    assert [v.verdict.value for v in result.verifications] == ["proved", "proved"]
+    for name, text in compiled.files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    path.unlink()
+    assert verify(model, tmp_path).ok

@@ -151,9 +151,7 @@ def inputs_of(workflow: Json, name: str) -> Json:
     return inputs
 
 
-def replace_input(
-    name: str, column: str, pattern: str, new: str
-) -> Callable[[Json], None]:
+def replace_input(name: str, column: str, pattern: str, new: str) -> Callable[[Json], None]:
     """An edit of an input of a call."""
 
     def edit(workflow: Json) -> None:
@@ -254,9 +252,7 @@ def add_wait(workflow: Json) -> None:
                 if end["node"] == "p":
                     end["node"] = "Wait"
                     assert source
-    workflow["connections"]["Wait"] = {
-        "main": [[{"node": "p", "type": "main", "index": 0}]]
-    }
+    workflow["connections"]["Wait"] = {"main": [[{"node": "p", "type": "main", "index": 0}]]}
 
 
 def test_a_wait_node_is_not_understood() -> None:
@@ -338,9 +334,7 @@ def random_rows(rnd: random.Random) -> list[RowTemplate]:
             continue
         ref = f"r{number}"
         rows.append(
-            RowTemplate(
-                "scope" if kind == "scope" else "task", name, ref=ref, hosts_events=True
-            )
+            RowTemplate("scope" if kind == "scope" else "task", name, ref=ref, hosts_events=True)
         )
         if rnd.random() < 0.5:
             rows.append(RowTemplate("timer", f"x{name}", host=ref))
@@ -411,9 +405,7 @@ class Lockstep:
             }
             for row in rows
         ]  # fmt: skip
-        answer = self.run(
-            complete_steps(self.world, there, cells, {}, end=end, leave=leave)
-        )
+        answer = self.run(complete_steps(self.world, there, cells, {}, end=end, leave=leave))
         for place, row in enumerate(self.world.rows[before:]):
             self.keys[first + place] = row["key"]
         self.work, token = commit_segment(self.work, here, rows, end=end, leave=leave)

@@ -25,6 +25,8 @@ from orgflow_ir.targets.verification import Verdict, Verification
 
 ROOT = Path(__file__).resolve().parents[4]
 EXAMPLES = sorted((ROOT / "examples").glob("*/model.*"))
+ROWS_ALONE = {"parallel-approval"}
+"""Examples that one execution does not have."""
 
 
 def verified(
@@ -51,6 +53,9 @@ def test_examples_are_proved(path: Path, version: str, registry: Registry) -> No
     model = load_model(str(path), registry, PassContext(registry=registry))
     assert model is not None
     found, _ = verified(model, registry, {"version": version, **ONE_EXECUTION})
+    if path.parent.name in ROWS_ALONE:
+        assert found == []
+        return
     assert [v.verdict for v in found] == [Verdict.PROVED]
     assert found[0].missing == found[0].added == found[0].changed == ()
     others = {m.node for m in found[0].matched if m.how not in ("map", "notes")}
@@ -69,7 +74,7 @@ def test_pmo_is_proved(shared: Path, registry: Registry) -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.parent.name)
-def test_examples_are_proved(path: Path, registry: Registry) -> None:
+def test_examples_are_proved_as_compiled_by_default(path: Path, registry: Registry) -> None:
     model = load_model(str(path), registry, PassContext(registry=registry))
     assert model is not None
     found, said = verified(model, registry)
