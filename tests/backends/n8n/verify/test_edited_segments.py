@@ -1,5 +1,5 @@
-"""Processes whose open work is rows: commands prove them, report edits that they cannot read, and keep
-edits of people; one execution a process is proved as well."""
+"""Processes whose open work is rows: commands prove them, report edits that they cannot read, and
+keep edits of people; one execution a process is proved as well."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from canvas_player import CanvasError, ExpressionServer, NotPlayable
 from concurrency_models import nested_model
-from game_models import model, node, sub
+from game_models import model, sub
 from orgflow.backends.n8n.verify.segments.row_expressions import RowTemplate
 from orgflow.backends.n8n.verify.segments.row_states import (
     OpenRow,
