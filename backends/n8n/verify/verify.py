@@ -40,7 +40,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.verify.segments.canvas_reading import Unread
+    from orgflow.backends.n8n.verify.canvas_reading import Unread
 
 MOST_STATES = 50_000
 """Maximum number of explored pairs of configuration and marking, over all starts of a process."""
@@ -181,7 +181,7 @@ class _Verifier:
 
     def _prove_segments(self) -> Verification:
         """The result for a process whose open work is in rows."""
-        from orgflow.backends.n8n.verify.segments import segment_proof  # few processes have rows
+        from orgflow.backends.n8n.verify import segment_proof  # few processes have rows
 
         proof = segment_proof.prove_segments(
             self._compared_model(), self.ref, self.workflow, self.matching, self.readers,

@@ -14,8 +14,8 @@ import pytest
 from canvas_player import CanvasError, ExpressionServer, NotPlayable
 from concurrency_models import nested_model
 from game_models import model, sub
-from orgflow.backends.n8n.verify.segments.row_expressions import RowTemplate
-from orgflow.backends.n8n.verify.segments.row_states import (
+from orgflow.backends.n8n.verify.row_expressions import RowTemplate
+from orgflow.backends.n8n.verify.row_states import (
     OpenRow,
     OpenWork,
     SegmentToken,

@@ -22,16 +22,16 @@ from orgflow.backends.n8n.engine_model import World
 from orgflow.backends.n8n.engine_model.explorer import Explorer
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.node_types.ports import outputs_of
+from orgflow.backends.n8n.verify.canvas_reading import SegmentCanvas, SegmentEnd
 from orgflow.backends.n8n.verify.choices import Reader
 from orgflow.backends.n8n.verify.marking import Marking, list_labels
 from orgflow.backends.n8n.verify.points import Differs, Point, Roles, TooMuch
-from orgflow.backends.n8n.verify.segments.canvas_reading import SegmentCanvas, SegmentEnd
-from orgflow.backends.n8n.verify.segments.row_expressions import (
+from orgflow.backends.n8n.verify.row_expressions import (
     AnyTemplate,
     ConditionalRows,
     RowTemplate,
 )
-from orgflow.backends.n8n.verify.segments.row_states import (
+from orgflow.backends.n8n.verify.row_states import (
     BrokenRows,
     OpenRow,
     OpenWork,

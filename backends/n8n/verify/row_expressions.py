@@ -162,7 +162,7 @@ def _read_row(pairs: list[object], attached: ProgramForm) -> RowTemplate:
     for own in ("key", "instance", "scope", "state", "live", "execution", "created_by", "workflow"):
         if own in cells:
             raise UnreadExpression(f"the column {own} is not for a process to write")
-    kind = _KINDS.get(read_text(_cell(cells, "kind")))
+    kind = _KINDS.get(read_text(_find_cell(cells, "kind")))
     if kind is None:
         raise UnreadExpression("there is no open work of its kind")
     repeats = cells.get("attached_to") == attached
@@ -174,7 +174,7 @@ def _read_row(pairs: list[object], attached: ProgramForm) -> RowTemplate:
     hosts = read_constant(cells["hosts_events"]) if "hosts_events" in cells else ""
     return RowTemplate(
         kind,
-        read_text(_cell(cells, "element")),
+        read_text(_find_cell(cells, "element")),
         hosts_events=bool(hosts),
         needed=needed,
         at_once=kind == "timer" and cells.get("due") == expression_of(AT_ONCE),
@@ -185,7 +185,7 @@ def _read_row(pairs: list[object], attached: ProgramForm) -> RowTemplate:
     )
 
 
-def _cell(cells: Mapping[str, ProgramForm], name: str) -> ProgramForm:
+def _find_cell(cells: Mapping[str, ProgramForm], name: str) -> ProgramForm:
     if name not in cells:
         raise UnreadExpression(f"a row has no {name}")
     return cells[name]

@@ -17,23 +17,23 @@ from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.parameter_values import code_form
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.plan.graph import NodeKey, start_key
-from orgflow.backends.n8n.verify.choices import Reader
-from orgflow.backends.n8n.verify.marking import Marking
-from orgflow.backends.n8n.verify.node_roles import RoleDerivation
-from orgflow.backends.n8n.verify.points import Differs, Point, Roles, TooMuch
-from orgflow.backends.n8n.verify.reference import Reference
-from orgflow.backends.n8n.verify.segments.canvas_reading import (
+from orgflow.backends.n8n.verify.canvas_reading import (
     SegmentCanvas,
     Unread,
     UnreadCanvas,
     name_node,
     read_canvas,
 )
-from orgflow.backends.n8n.verify.segments.row_expressions import (
+from orgflow.backends.n8n.verify.choices import Reader
+from orgflow.backends.n8n.verify.marking import Marking
+from orgflow.backends.n8n.verify.node_roles import RoleDerivation
+from orgflow.backends.n8n.verify.points import Differs, Point, Roles, TooMuch
+from orgflow.backends.n8n.verify.reference import Reference
+from orgflow.backends.n8n.verify.row_expressions import (
     expression_of,
     list_templates,
 )
-from orgflow.backends.n8n.verify.segments.segment_walk import (
+from orgflow.backends.n8n.verify.segment_walk import (
     NO_WORLD,
     RowCondition,
     SegmentWalk,
@@ -117,7 +117,7 @@ def prove_segments(
     )
     difference, bound = None, None
     try:
-        difference = _explore(game, walk, ref, matching)
+        difference = _explore_starts(game, walk, ref, matching)
     except TooMuch as error:
         bound = str(error)
     except UnreadSegment as error:
@@ -134,7 +134,7 @@ def prove_segments(
     )
 
 
-def _explore(
+def _explore_starts(
     game: Game, walk: SegmentWalk, ref: Reference, matching: Matching[NodeKey]
 ) -> Difference | None:
     """The first difference, from all starts. Raises `TooMuch` and `UnreadSegment`."""
@@ -150,7 +150,7 @@ def _explore(
         missing.pop(element, None)
         start = options[element]
         try:
-            state, steps = _begin(game, walk.marking, process.id, start, trigger)
+            state, steps = _begin_instance(game, walk.marking, process.id, start, trigger)
         except Differs as differs:
             return Difference(differs.message, differs.lines, differs.steps)
         difference = walk.run(element, state, steps)
@@ -162,7 +162,7 @@ def _explore(
     return None
 
 
-def _begin(
+def _begin_instance(
     game: Game, marking: Marking, process: str, start: str | None, trigger: str
 ) -> tuple[State, tuple[Step, ...]]:
     """The state behind a start, which its trigger stands for."""

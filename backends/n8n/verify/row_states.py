@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from orgflow.backends.n8n.verify.segments.row_expressions import RowKind, RowTemplate
+from orgflow.backends.n8n.verify.row_expressions import RowKind, RowTemplate
 
 from orgflow_ir.model.records import NamedTuple
 
@@ -92,10 +92,10 @@ def claim_row(work: OpenWork, row: OpenRow, event: str) -> tuple[OpenWork, Segme
     gone = {row.number}
     if row.kind == "scope" and row.interrupts:
         gone |= {other.number for other in work.rows if row.number in other.scope}
-    return _without(work, gone), token
+    return _remove_rows(work, gone), token
 
 
-def _without(work: OpenWork, gone: set[int]) -> OpenWork:
+def _remove_rows(work: OpenWork, gone: set[int]) -> OpenWork:
     """The state without some rows, and without the events of what is no longer open."""
     rows = tuple(row for row in work.rows if row.number not in gone)
     live = {row.number for row in rows} | {_NO_HOST}
@@ -164,7 +164,7 @@ def join_branches(
     if not arrived or len({row.branch for row in arrived}) < max(1, needed):
         return None
     token = SegmentToken("branch", element, element, scope)
-    return _without(work, {row.number for row in arrived}), token
+    return _remove_rows(work, {row.number for row in arrived}), token
 
 
 def _end_scope(

@@ -20,7 +20,7 @@ from orgflow.backends.n8n.format.support_ids import SUPPORT_IDS, part_id
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types.execute_workflow import called_workflow, waits_for_end
 from orgflow.backends.n8n.node_types.node_programs import NAMING
-from orgflow.backends.n8n.verify.segments.row_expressions import (
+from orgflow.backends.n8n.verify.row_expressions import (
     AnyTemplate,
     UnreadExpression,
     expression_of,
