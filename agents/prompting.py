@@ -31,6 +31,13 @@ def render_prompt(name: str, **values: Any) -> str:
     return text.strip() + "\n"
 
 
+def list_prompt_blocks(name: str) -> dict[str, str]:
+    """The texts of the named blocks of the prompt `name`, in their order."""
+    template = _load_templates().get_template(f"{name}.j2")
+    context = template.new_context()
+    return {block: "".join(render(context)).strip() for block, render in template.blocks.items()}
+
+
 @cache
 def _load_templates() -> Any:
     """The templates; Jinja is heavy, so that the first prompt loads it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from mutant_flow import Draft, Json, Wire, fresh_id, pick
 from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.format.references import outputs_in
 from orgflow.backends.n8n.node_types.ports import outputs_of
 from orgflow.backends.n8n.plan.references import quote_node
 
@@ -383,8 +384,11 @@ def swap_inputs(draft: Draft) -> str | None:
 
 
 def reorder_rules(draft: Draft) -> str | None:
-    """The rules of a Switch stand in another order, each with its wires; at most one fits."""
-    name = pick(draft, [n for n, s in draft.of_type("switch").items() if _disjoint(s)])
+    """The rules of a Switch stand in another order, each with its wires; at most one fits, and no
+    program reads an output by its number."""
+    read = {name for node in draft.nodes.values() for name, _ in outputs_in(node["parameters"])}
+    switches = draft.of_type("switch").items()
+    name = pick(draft, [n for n, s in switches if _disjoint(s) and n not in read])
     if name is None:
         return None
     node, outputs = draft.nodes[name], draft.outputs(name)

@@ -348,11 +348,13 @@ def truths(engine: LocalEngine, jobs: Sequence[Job]) -> list[Truth]:
 def subjects(
     models: Iterable[tuple[str, Model]], registry: Registry, people: str = "placeholder"
 ) -> Iterator[Subject]:
-    """Every process of the models that compiles for n8n. `people` is the target option for the
-    tasks of people; only placeholders can be played."""
+    """Every process of the models that compiles for n8n in one execution. `people` is the target
+    option for the tasks of people; only placeholders can be played."""
     for name, model in models:
         ctx = PassContext(registry=registry)
-        emitted = compile_model(model, registry.backends["n8n"], ctx, options={"people": people})
+        emitted = compile_model(
+            model, registry.backends["n8n"], ctx, options={"people": people, "waits": "execution"}
+        )
         if emitted is None:
             continue
         for process in executable_processes(model):

@@ -10,7 +10,12 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import complete_among
 from orgflow.commands.eval_options import EvalOptions
-from orgflow.commands.options import model_options, parsed_into, resolve_target
+from orgflow.commands.options import (
+    model_options,
+    parsed_into,
+    prompt_option,
+    resolve_target,
+)
 from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
@@ -115,6 +120,7 @@ INTERRUPTED, MISUSE = 130, 2
     "--rounds", default=0, metavar="N", type=click.IntRange(0, 5),
     help="With text: also measure this number of review rounds. [default: 0]",
 )  # fmt: skip
+@prompt_option
 @model_options
 @server_options
 @parsed_into(EvalOptions)

@@ -23,6 +23,7 @@ class EvalOptions(ModelOptions, ServerOptions):
     agent: str | None
     samples: int
     rounds: int
+    prompt: str | None
 
     @property
     def folder(self) -> Path:

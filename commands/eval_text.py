@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 from orgflow.agents.model_client.settings import NotConfigured
 from orgflow.agents.model_client.usage import Expected
-from orgflow.agents.text.rounds import ROUNDS
+from orgflow.agents.text.draft_options import FIRST_DRAFTS, OMITTED_RULES, PROMPT, ROUNDS
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.eval_options import EvalOptions
 from orgflow.commands.language_model import announce_model, connect_model, keep_calls, report_usage
@@ -38,24 +40,31 @@ from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:  # with a language model, and with numpy
     from orgflow.agents.model_client.client import OpenAIModelClient
-    from orgflow.agents.text import modeller
+    from orgflow.agents.text import first_drafts, modeller
     from orgflow.store import embedder as embedders
 else:
+    first_drafts = LazyModule("orgflow.agents.text.first_drafts")
     modeller = LazyModule("orgflow.agents.text.modeller")
     embedders = LazyModule("orgflow.store.embedder")
 
 
-class _Drafts:
+class DraftRunner:
     """Drafts processes from texts, and measures each draft.
+
+    Args:
+        times: how often each text is drafted beside the number of samples.
 
     Attributes:
         agent: the agent that drafts, by the name `name`.
         client: the language model that it asks, if any.
     """
 
-    def __init__(self, options: EvalOptions, session: Session) -> None:
+    def __init__(self, options: EvalOptions, session: Session, times: int = 1) -> None:
         self.session = session
         self.name = options.agent or BY_RULES
+        self._prompt = options.prompt
+        self._shared = first_drafts.FirstDrafts()
+        self._drafted: Counter[tuple[str, int, tuple[str, ...]]] = Counter()
         try:
             self.agent: ModelAgent = choose_drafter(self.name, session.registry)
         except (UnknownName, UnsupportedError) as error:
@@ -63,45 +72,68 @@ class _Drafts:
         self.client: OpenAIModelClient | None = None
         if options.rounds and self.name == BY_RULES:
             raise click.UsageError("--rounds needs a language model: give --agent text")
+        if options.prompt and self.name == BY_RULES:
+            raise click.UsageError("--prompt needs a language model: give --agent text")
         if self.name != BY_RULES:
-            self.client = self._connect(options)
+            self.client = self._connect(options, times)
         self.backend: Backend = choose_backend(DEFAULT_TARGET, session.registry)
+        self._bpmn: Backend = choose_backend("bpmn", session.registry)
 
-    def _connect(self, options: EvalOptions) -> OpenAIModelClient:
+    def _connect(self, options: EvalOptions, times: int) -> OpenAIModelClient:
         folder = options.folder
         try:
             client = connect_model(self.session, model_settings(options), str(folder))
         except NotConfigured as error:
             raise click.UsageError(str(error)) from None
-        expected = _expect_usage(folder, options.rounds).times(options.samples)
+        expected = _expect_usage(folder, options.rounds).times(options.samples * times)
         announce_model(self.session, client, expected)
         client.learn(_read_texts(folder))
         return client
 
-    def draft(self, title: str, text: str, rounds: int = 0) -> Drafted:
-        """One draft: whether it is sound and compiles, and its tokens and seconds."""
-        session, client = self.session, self.client
+    def draft(self, title: str, text: str, rounds: int = 0, omitted: Sequence[str] = ()) -> Drafted:
+        """One draft: whether it is sound and compiles, and its tokens and seconds. The first draft
+        of a text is requested once, and used again with rounds."""
+        session, client, shared = self.session, self.client, self._shared
         ctx = session.context()
-        ctx.options = {**ctx.options, ROUNDS: rounds}
+        ctx.options = {
+            **ctx.options, ROUNDS: rounds, PROMPT: self._prompt, FIRST_DRAFTS: shared,
+            OMITTED_RULES: tuple(omitted),
+        }  # fmt: skip
+        run = (title, rounds, tuple(omitted))
+        shared.key = (title, self._drafted[run], tuple(omitted))
+        self._drafted[run] += 1
         started = time.perf_counter()
-        before = client.usage.total.tokens if client is not None else 0
+        before = _count_tokens(client) + shared.saved_tokens
         model = draft_model(self.agent, [Document(title, text)], ctx)
         seconds = time.perf_counter() - started
-        tokens = client.usage.total.tokens - before if client is not None else 0
+        tokens = _count_tokens(client) + shared.saved_tokens - before
+        errors = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
         if model is None:
-            reasons = [d.message for d in ctx.diagnostics if d.severity is Severity.ERROR]
-            return Drafted(None, False, False, tokens, seconds, "; ".join(reasons[:1]))
+            reason = errors[0].message if errors else ""
+            return Drafted(None, False, False, tokens, seconds, reason)
         checked = session.context()
         check_model(model, checked)
-        errors = [d for d in checked.diagnostics if d.severity is Severity.ERROR]
-        compiled = compile_model(model, self.backend, session.context()) is not None
+        compiled, drawn = (
+            not errors and compile_model(model, backend, session.context()) is not None
+            for backend in (self.backend, self._bpmn)
+        )
+        errors += [d for d in checked.diagnostics if d.severity is Severity.ERROR]
         reason = f"{errors[0].code}: {errors[0].message}" if errors else ""
-        return Drafted(model, not errors, compiled, tokens, seconds, reason)
+        return Drafted(model, not errors, compiled, tokens, seconds, reason, drawn)
 
     def read(self, path: Path) -> Model | None:
         """The true model in a file."""
         registry = self.session.registry
         return load_model(str(path), registry, PassContext(registry=registry))
+
+
+def _count_tokens(client: OpenAIModelClient | None) -> int:
+    """The tokens of all calls so far, also of those that recorded answers stand for."""
+    if client is None:
+        return 0
+    total = client.usage.total
+    tokens: int = total.tokens + total.replayed_tokens
+    return tokens
 
 
 def evaluate_drafts(options: EvalOptions) -> int:
@@ -112,7 +144,7 @@ def evaluate_drafts(options: EvalOptions) -> int:
     Raises `click.UsageError`.
     """
     session = Session()
-    drafts = _Drafts(options, session)
+    drafts = DraftRunner(options, session)
     rounds = options.rounds
     drafters: dict[str, Drafter] = {drafts.name: drafts.draft}
     if rounds:
@@ -122,7 +154,7 @@ def evaluate_drafts(options: EvalOptions) -> int:
         try:
             report = evaluate_texts(
                 options.folder, drafters, drafts.read,
-                samples=options.samples, embedder=_find_embedder(), progress=progress,
+                samples=options.samples, embedder=find_embedder(), progress=progress,
             )  # fmt: skip
         except FileNotFoundError as error:
             raise click.UsageError(str(error)) from None
@@ -147,15 +179,21 @@ def _read_texts(folder: Path) -> list[str]:
 
 
 def _expect_usage(folder: Path, rounds: int) -> Expected:
-    """The expected usage for drafting each text of a folder once, with rounds also with them."""
+    """The expected usage for drafting each text of a folder once; with rounds, which use the same
+    first draft, also for improving it."""
     expected = Expected()
     for text in _read_texts(folder):
-        for number in {0, rounds}:
-            expected += modeller.expected_drafting(text, number)
+        expected += modeller.expected_drafting(text)
+        if rounds:
+            more = modeller.expected_drafting(text, rounds)
+            first = modeller.expected_drafting(text)
+            expected += Expected(
+                *(a - min(a, b) for a, b in zip(more, first, strict=True))
+            )._replace(most_calls=more.most_calls)
     return expected
 
 
-def _find_embedder() -> Embedder | None:
+def find_embedder() -> Embedder | None:
     """The embedder that compares meanings, `None` where its packages are not installed."""
     if find_spec("numpy") is None:
         return None

@@ -18,8 +18,10 @@ from orgflow.agents.text.doubts import (
     find_questions,
     questions_json,
     read_answers,
+    report_doubts,
 )
-from orgflow.agents.text.rounds import ROUNDS
+from orgflow.agents.text.draft_options import PROMPT, ROUNDS
+from orgflow.agents.text.draft_rules import UnsoundDraft
 from orgflow.commands.completion_values import FILE, complete_targets
 from orgflow.commands.language_model import (
     announce_model,
@@ -37,6 +39,7 @@ from orgflow.commands.options import (
     model_options,
     model_settings,
     parsed_into,
+    prompt_option,
     resolve_target,
 )
 from orgflow.commands.output import (
@@ -49,10 +52,11 @@ from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.compilation.agent_answers import choose_drafter, draft_model, read_ahead
 from orgflow.compilation.input_sources import read_source, source_name
+from orgflow.compilation.model_checks import check_model
 from orgflow.compilation.usage_errors import InputError, UnknownName, UnsupportedError
 from orgflow.compiler import compile_model
 
-from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import GatewayKind, Model
@@ -93,6 +97,7 @@ class DraftOptions(ModelOptions, DiagnosticsOptions):
     questions: str | None
     answers: str | None
     rounds: int
+    prompt: str | None
     feedback: str | None
 
 
@@ -118,9 +123,9 @@ class DraftOptions(ModelOptions, DiagnosticsOptions):
 @click.option("--answers", metavar="FILE", type=FILE, help="Use the answers in this file.")
 @click.option(
     "--rounds", default=0, metavar="N", type=click.IntRange(0, 5),
-    help="Number of reviews of every gateway and the parts between gateways. [default: 0, one "
-        "review]",
+    help="Number of reviews of every gateway and the parts between gateways. [default: 0]",
 )  # fmt: skip
+@prompt_option
 @feedback_option
 @model_options
 @diagnostics_options
@@ -147,7 +152,7 @@ def command(options: DraftOptions) -> None:
     except (UnknownName, UnsupportedError) as error:
         raise click.UsageError(str(error)) from None
     try:
-        ctx.options = {**ctx.options, ROUNDS: options.rounds}
+        ctx.options = {**ctx.options, ROUNDS: options.rounds, PROMPT: options.prompt}
         failures = read_feedback(options.feedback)
         if client is not None:
             _announce_draft(client, document, failures, backend.name, options, session)
@@ -165,6 +170,9 @@ def command(options: DraftOptions) -> None:
         session.models.append(model)
         emitted = compile_model(model, backend, ctx, options=target_options)
         artifacts = emitted.artifacts if emitted is not None else None
+        _report_unsound(model, session, ctx)
+        if not backend.target.executes:
+            report_doubts(model, ctx)
         if options.explain is not None:
             _write_explanation(options.explain, document, model, session)
     session.collect(ctx)
@@ -190,6 +198,25 @@ def _announce_draft(
     announce_model(session, client, expected)
     evidence = (line for failure in failures for line in failure.evidence)
     read_ahead((document.text, *evidence), session.services)
+
+
+def _report_unsound(model: Model, session: Session, ctx: PassContext) -> None:
+    """Report a draft whose flow has errors; it is written nevertheless, so that it can be
+    corrected."""
+    if ctx.has_errors:
+        return
+    checked = session.context()
+    check_model(model, checked)
+    errors = [
+        d for d in checked.diagnostics
+        if d.severity is Severity.ERROR and d.category is Category.FLOW
+    ]  # fmt: skip
+    if errors:
+        codes = sorted({error.code for error in errors})
+        ctx.emit(
+            UnsoundDraft, f"the draft stays unsound ({', '.join(codes)})",
+            loc=errors[0].loc, help="correct the draft, draft again, or use another model",
+        )  # fmt: skip
 
 
 def _draft_process(

@@ -8,6 +8,7 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
+from orgflow.agents.text.draft_options import PROMPTS
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import (
     complete_frontends,
@@ -301,6 +302,16 @@ def model_options(function: F) -> F:
     ):  # fmt: skip
         function = option(function)
     return function
+
+
+def prompt_option(function: F) -> F:
+    """The option of commands that draft processes from texts."""
+    option = click.option(
+        "--prompt", type=click.Choice(PROMPTS), default=None,
+        help="The request for a draft: an outline, graph lines as in version 0.2, or graph lines "
+             "without any rule, for comparison.  [default: outline]",
+    )  # fmt: skip
+    return option(function)
 
 
 _SETTINGS = {

@@ -35,21 +35,43 @@ class Step(NamedTuple):
     actor: str = ""
 
 
+class ElementCounts(NamedTuple):
+    """Numbers of elements of one kind: in the true model, in the draft, and in both."""
+
+    true: int = 0
+    drawn: int = 0
+    both: int = 0
+
+    def __add__(self, other: ElementCounts) -> ElementCounts:  # type: ignore[override]
+        """Both together."""
+        return ElementCounts(*(own + more for own, more in zip(self, other, strict=True)))
+
+    @property
+    def f1(self) -> float | None:
+        """F1 over the pooled elements; `None` if there are none."""
+        return compute_f1(self.both, self.drawn, self.true) if self.true + self.drawn else None
+
+
 class TextScores(NamedTuple):
     """Scores of one process from 0 to 1; `None` if there is nothing to compare.
 
     Attributes:
         task: F1 of matched tasks.
-        gateway: F1 of gateways counted by kind.
+        gateway: F1 of gateways counted by kind, splits and joins.
+        split: the same for gateways with several outgoing flows.
         flow: F1 of pairs of matched tasks that follow each other, gateways contracted.
         order: share of pairs of matched tasks with the same order.
         non_sequence: F1 of exclusive, concurrent and loop relations of matched tasks.
         exclusive, concurrent, loop: the same for one relation.
         exact: every task has its match, and nothing else differs.
+        relations: the numbers behind `non_sequence`.
+        splits: numbers of splits by kind.
+        events: numbers of events by kind, as `count_events` names them.
     """
 
     task: float
     gateway: float
+    split: float
     flow: float
     order: float | None
     non_sequence: float | None
@@ -57,6 +79,9 @@ class TextScores(NamedTuple):
     concurrent: float | None
     loop: float | None
     exact: bool
+    relations: ElementCounts = ElementCounts()
+    splits: Mapping[str, ElementCounts] = {}
+    events: Mapping[str, ElementCounts] = {}
 
     @property
     def overall(self) -> float:
@@ -88,6 +113,8 @@ def score_draft(draft: Model, truth: Model, embedder: Embedder | None = None) ->
     drafted_kinds, true_kinds = count_gateways(draft), count_gateways(truth)
     both = sum((drafted_kinds & true_kinds).values())
     gateway = compute_f1(both, sum(drafted_kinds.values()), sum(true_kinds.values()))
+    splits = _compare_counts(count_splits(draft), count_splits(truth))
+    split = sum(splits.values(), ElementCounts()).f1
     here, there = list_relations(draft), list_relations(truth)
     pairs = [
         (here.get((a, b)), there.get((matched[a], matched[b])))
@@ -98,9 +125,11 @@ def score_draft(draft: Model, truth: Model, embedder: Embedder | None = None) ->
     order = sum(x == y for x, y in ordered) / len(ordered) if ordered else None
     same = task == gateway == flow == 1 and all(x == y for x, y in pairs)
     return TextScores(
-        task, gateway, flow, order, _relation_f1(known, NON_SEQUENCE),
-        _relation_f1(known, ("exclusive",)), _relation_f1(known, ("concurrent",)),
-        _relation_f1(known, ("loop",)), same,
+        task, gateway, 1.0 if split is None else split, flow, order,
+        _count_relations(known, NON_SEQUENCE).f1, _count_relations(known, ("exclusive",)).f1,
+        _count_relations(known, ("concurrent",)).f1, _count_relations(known, ("loop",)).f1, same,
+        _count_relations(known, NON_SEQUENCE), splits,
+        _compare_counts(count_events(draft), count_events(truth)),
     )  # fmt: skip
 
 
@@ -127,13 +156,23 @@ def compute_f1(both: int, mine: int, true: int) -> float:
     return 2 * both / (mine + true) if mine + true else 1.0
 
 
-def _relation_f1(
+def _count_relations(
     known: Sequence[tuple[Relation, Relation]], wanted: tuple[Relation, ...]
-) -> float | None:
-    mine = sum(x in wanted for x, _ in known)
-    true = sum(y in wanted for _, y in known)
-    both = sum(x == y and x in wanted for x, y in known)
-    return compute_f1(both, mine, true) if mine + true else None
+) -> ElementCounts:
+    return ElementCounts(
+        sum(y in wanted for _, y in known),
+        sum(x in wanted for x, _ in known),
+        sum(x == y and x in wanted for x, y in known),
+    )
+
+
+def _compare_counts(drawn: Counter[str], true: Counter[str]) -> dict[str, ElementCounts]:
+    """By kind, sorted; an element is in both if its kind is, since events and gateways have no
+    text to match them by."""
+    return {
+        kind: ElementCounts(true[kind], drawn[kind], min(true[kind], drawn[kind]))
+        for kind in sorted({*drawn, *true})
+    }
 
 
 def count_gateways(model: Model) -> Counter[str]:
@@ -141,6 +180,36 @@ def count_gateways(model: Model) -> Counter[str]:
         node.gateway_kind
         for scope in model.scopes() for node in scope.nodes if isinstance(node, Gateway)
     )  # fmt: skip
+
+
+def count_splits(model: Model) -> Counter[str]:
+    """Gateways with several outgoing flows, by kind."""
+    counts: Counter[str] = Counter()
+    for scope in model.scopes():
+        outgoing = Counter(flow.source for flow in scope.flows)
+        for node in scope.nodes:
+            if isinstance(node, Gateway) and outgoing[node.id] > 1:
+                counts[node.gateway_kind] += 1
+    return counts
+
+
+def count_events(model: Model) -> Counter[str]:
+    """Events other than plain starts and ends, by kind: `start.timer`, `catch.message`,
+    `boundary.timer`, `end.error`. Tasks that send or receive count as such events; the start of an
+    event sub-process is at the boundary of what is around it."""
+    counts: Counter[str] = Counter()
+    for scope in model.scopes():
+        inside = isinstance(scope, SubProcess) and scope.flavour == "event"
+        for node in scope.nodes:
+            if isinstance(node, Task) and node.task_type in _MESSAGE_TASKS:
+                counts[_MESSAGE_TASKS[node.task_type]] += 1
+            if isinstance(node, Event):
+                position = "boundary" if inside and node.position == "start" else node.position
+                counts.update(f"{position}.{definition.kind}" for definition in node.definitions)
+    return counts
+
+
+_MESSAGE_TASKS = {"receive": "catch.message", "send": "throw.message"}
 
 
 # -- matching --------------------------------------------------------------------------------

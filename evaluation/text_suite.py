@@ -8,7 +8,7 @@ each group is held out: changes to rules or prompts are based on the texts of th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,13 @@ from orgflow.evaluation.charts import Charts, TableRows, columns_as_charts
 from orgflow.evaluation.paged_metrics import PARTS, by_bleu, paged_scores
 from orgflow.evaluation.pass_at_k import by_name, pass_lines
 from orgflow.evaluation.tables import csv_text, table_lines
-from orgflow.evaluation.text_metrics import Remembering, score_draft
+from orgflow.evaluation.text_metrics import (
+    ElementCounts,
+    Remembering,
+    count_events,
+    count_splits,
+    score_draft,
+)
 from orgflow.evaluation.text_metrics import compare_texts as by_meaning
 
 from orgflow_ir.model import Model
@@ -27,7 +33,7 @@ from orgflow_ir.pipeline.agent_services import Embedder
 from orgflow_ir.pipeline.services import Cancelled, Progress
 
 MEASURES = (
-    "task", "non_sequence", "exclusive", "concurrent", "loop", "order", "gateway", "flow",
+    "task", "non_sequence", "exclusive", "concurrent", "loop", "order", "gateway", "split", "flow",
     "overall", "exact",
 )  # fmt: skip
 """Task F1 and the F1 of relations other than sequences come first: a plain sequence of tasks has
@@ -37,10 +43,28 @@ WITH_MODEL, BY_RULES = "text", "text-rules"
 """The agents; the row of the one that asks a language model is empty without its run."""
 BY_WORDS, BY_BLEU = "paged", "bleu"
 """PAGED-style scores under the matching of `task`, and under the published one."""
+SPLITS = {"parallel": "AND", "exclusive": "XOR", "inclusive": "OR"}
+"""The kinds of splits, as published figures name them."""
+COUNTED = ("non-sequence", *SPLITS.values(), "events")
+"""What is pooled over texts: relations, splits by kind, events."""
+DEFINITIONS = """\
+task: F1 of tasks that are matched one to one. exclusive, concurrent, loop: F1 of these relations of
+matched tasks; non-sequence: of all three, the mean over the texts. order: share of ordered pairs
+with the same order. gateway: F1 of gateways counted by kind, splits and joins; split: of splits
+alone. flow: F1 of pairs of tasks that follow each other. overall: mean of task, gateway and flow.
+exact: nothing differs. sound: no error in the flow; compiled: to a workflow; bpmn: to BPMN.
+"""
+POOLED_DEFINITIONS = """\
+pooled: F1 of the sums over all texts, so that each relation, split or event counts once; true,
+drawn: these sums. non-sequence: relations of matched tasks. AND, XOR, OR: gateways with several
+outgoing flows. events: other than plain starts and ends, by kind; tasks that send or receive are
+events. An element is in both if one of the same kind is.
+"""
 COLUMNS = (
     "agent", "text", "group", "half", "sample", "drafted", "sound", "compiled", *MEASURES,
     *(f"{how} {part}" for how in (BY_WORDS, BY_BLEU) for part in PARTS),
-    "tokens", "seconds", "reason",
+    "bpmn", *(f"{what} {side}" for what in COUNTED for side in ElementCounts._fields),
+    "kinds of events", "tokens", "seconds", "reason",
 )  # fmt: skip
 
 SPLIT_SEED = 71
@@ -74,6 +98,9 @@ PAGED = {
 ON_PAGED = "text2flow on PAGED"
 
 _COLUMNS = ("texts", "sound", "compiled", *(m.replace("_", "-") for m in MEASURES))
+_POOLED = (
+    "bpmn", *(f"{what}{part}" for what in COUNTED for part in ("", " true", " drawn")),
+)  # fmt: skip
 
 
 class Drafted(NamedTuple):
@@ -85,6 +112,8 @@ class Drafted(NamedTuple):
     tokens: int = 0
     seconds: float = 0.0
     reason: str = ""
+    bpmn: bool = False
+    """Whether it can be written as BPMN."""
 
 
 Drafter = Callable[[str, str], Drafted]
@@ -122,7 +151,12 @@ class TextReport:
         how = f"words or {self.embedder}" if self.embedder else "words alone"
         lines.append(f"tasks are matched by {how}; empty: not published, or nothing to compare")
         held = sorted({r["text"] for r in self.rows if r["half"] == "held-out"})
-        lines += [f"held out by seed {SPLIT_SEED}: {' '.join(held)}", ""]
+        lines += [f"held out by seed {SPLIT_SEED}: {' '.join(held)}", *DEFINITIONS.splitlines(), ""]
+        lines += ["pooled over the texts:", *table_lines(_POOLED, self._pooled())]
+        lines += POOLED_DEFINITIONS.splitlines()
+        if kinds := self._event_kinds():
+            lines += ["", *table_lines(("true", "drawn", "both", "F1"), kinds)]
+        lines.append("")
         paged = table_lines(PARTS, self._paged())
         lines += ["in the manner of PAGED, whose texts are others:", *paged]
         if any(r["sample"] > 1 for r in self.rows):
@@ -145,6 +179,9 @@ class TextReport:
         parts = [f"PAGED: {part}" for part in PARTS]
         return Charts(
             columns_as_charts(_COLUMNS, self._table(), others)
+            + columns_as_charts(
+                [f"pooled: {column}" for column in _POOLED], self._pooled(), (ON_PAGED,)
+            )
             + columns_as_charts(parts, self._paged(), (ON_PAGED,))
         )
 
@@ -182,6 +219,35 @@ class TextReport:
         ]
         return [*table, (ON_PAGED, tuple(PAGED.get(part) for part in PARTS))]
 
+    def _pooled(self) -> TableRows:
+        """In the order of `_POOLED`."""
+        table: list[tuple[str, Sequence[int | float | None]]] = []
+        for name, rows in self._by_group():
+            cells: list[int | float | None] = [_compute_mean(rows, "bpmn")]
+            for what in COUNTED:
+                counts = sum_counts(rows, what)
+                cells += [counts.f1, counts.true, counts.drawn]
+            table.append((name, cells))
+        splits = tuple(PAGED.get(what) for what in COUNTED)
+        return [
+            *table,
+            (ON_PAGED, (None, *(cell for value in splits for cell in (value, None, None)))),
+        ]
+
+    def _event_kinds(self) -> TableRows:
+        """By agent and kind of event: true, drawn, both, F1."""
+        table: list[tuple[str, Sequence[int | float | None]]] = []
+        for agent in self.agents:
+            sums: dict[str, ElementCounts] = {}
+            for row in self.rows:
+                if row["agent"] == agent:
+                    for kind, counts in _read_kinds(row["kinds of events"]):
+                        sums[kind] = sums.get(kind, ElementCounts()) + counts
+            table += [
+                (f"{agent}, {kind}", (*counts, counts.f1)) for kind, counts in sorted(sums.items())
+            ]
+        return table
+
     def outcomes(self, agent: str) -> dict[str, list[bool]]:
         """By text, whether each draft of an agent is sound and compiles."""
         rows = [r for r in self.rows if r["agent"] == agent]
@@ -200,6 +266,29 @@ def _compute_mean(rows: Sequence[Mapping[str, Any]], column: str) -> float | Non
     """Over the rows that have a value."""
     values = [float(row[column]) for row in rows if row[column] != ""]
     return sum(values) / len(values) if values else None
+
+
+def sum_counts(rows: Sequence[Mapping[str, Any]], what: str) -> ElementCounts:
+    """Over the rows that have a value."""
+    return sum(
+        (
+            ElementCounts(*(row[f"{what} {side}"] for side in ElementCounts._fields))
+            for row in rows if row[f"{what} true"] != ""
+        ),
+        ElementCounts(),
+    )  # fmt: skip
+
+
+def _write_kinds(events: Mapping[str, ElementCounts]) -> str:
+    """As `catch.timer 2/1/1; start.message 1/1/1`: true, drawn, both."""
+    return "; ".join(f"{kind} {'/'.join(map(str, counts))}" for kind, counts in events.items())
+
+
+def _read_kinds(text: str) -> Iterator[tuple[str, ElementCounts]]:
+    """The inverse of `_write_kinds`."""
+    for part in filter(None, text.split("; ")):
+        kind, _, numbers = part.partition(" ")
+        yield kind, ElementCounts(*map(int, numbers.split("/")))
 
 
 def evaluate_texts(
@@ -280,12 +369,36 @@ def _score_text(
         "tokens": drafted.tokens,
         "seconds": round(drafted.seconds, 2),
         "reason": drafted.reason,
+        "bpmn": drafted.bpmn,
     }
     if drafted.model is None:  # nothing is right about nothing
-        return row | dict.fromkeys(("task", "gateway", "flow", "overall", "exact"), 0.0)
+        true = {kind: ElementCounts(number) for kind, number in count_events(truth).items()}
+        splits = {kind: ElementCounts(number) for kind, number in count_splits(truth).items()}
+        zeros = dict.fromkeys(("task", "gateway", "split", "flow", "overall", "exact"), 0.0)
+        return row | zeros | _count_columns(ElementCounts(), splits, true)
     scores = score_draft(drafted.model, truth, embedder)
+    row |= _count_columns(scores.relations, scores.splits, scores.events)
     values: dict[str, float | None] = {measure: getattr(scores, measure) for measure in MEASURES}
     for how, alike in ((BY_WORDS, partial(by_meaning, embedder=embedder)), (BY_BLEU, by_bleu)):
         parts = paged_scores(drafted.model, truth, alike)
         values |= {f"{how} {part}": value for part, value in parts.items()}
     return row | {name: "" if v is None else round(float(v), 4) for name, v in values.items()}
+
+
+def _count_columns(
+    relations: ElementCounts,
+    splits: Mapping[str, ElementCounts],
+    events: Mapping[str, ElementCounts],
+) -> dict[str, Any]:
+    """The columns of what is pooled."""
+    counted = {
+        "non-sequence": relations,
+        **{name: splits.get(kind, ElementCounts()) for kind, name in SPLITS.items()},
+        "events": sum(events.values(), ElementCounts()),
+    }
+    columns: dict[str, Any] = {
+        f"{what} {side}": number
+        for what, counts in counted.items()
+        for side, number in counts._asdict().items()
+    }
+    return {**columns, "kinds of events": _write_kinds(dict(sorted(events.items())))}

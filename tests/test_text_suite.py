@@ -13,9 +13,13 @@ from cli_cases import orgflowc
 from orgflow.agents.text.bleu import bleu_score
 from orgflow.evaluation.paged_metrics import by_bleu, paged_scores
 from orgflow.evaluation.text_metrics import (
+    ElementCounts,
     Remembering,
     Step,
     assign_pairs,
+    count_events,
+    count_gateways,
+    count_splits,
     list_relations,
     match_steps,
     score_draft,
@@ -85,6 +89,87 @@ def test_relations(tmp_path: Path) -> None:
     assert found["ship goods", "repair goods"] == "exclusive"
     assert found["write invoice", "call customer"] == "concurrent"
     assert found["think", "ponder"] == "loop"
+
+
+EVENTS = """\
+start: every Monday
+check order
+  on: after 3 days, stop
+    end: late
+choose: fine?
+  if: fine
+    receive: payment from customer
+      on: after 9 days, also
+        send: reminder to customer
+  else:
+together:
+  write invoice
+  call customer
+on: receive cancellation from customer, stop
+  end: error cancelled
+"""
+
+
+def outline(lines: str, tmp_path: Path) -> Model:
+    path = tmp_path / "m.outline"
+    path.write_text(lines)
+    read = orgflow.read(path)
+    assert read.model is not None, read.diagnostics
+    return read.model
+
+
+def test_splits_and_events_by_kind(tmp_path: Path) -> None:
+    truth = outline(EVENTS, tmp_path)
+    assert count_splits(truth) == {"exclusive": 1, "parallel": 1}
+    assert count_gateways(truth) == {"exclusive": 2, "parallel": 2}
+    assert count_events(truth) == {
+        "start.timer": 1, "boundary.timer": 2, "catch.message": 1, "throw.message": 1,
+        "boundary.message": 1, "end.error": 1,
+    }  # fmt: skip
+    drawn = score_draft(outline(EVENTS.replace("start: every Monday\n", ""), tmp_path), truth)
+    assert drawn.events["start.timer"] == ElementCounts(1, 0, 0)
+    assert drawn.events["boundary.timer"] == ElementCounts(2, 2, 2)
+    assert drawn.split == 1
+
+
+def test_splits_do_not_count_joins(tmp_path: Path) -> None:
+    joined = TRUTH
+    early = TRUTH.replace("X1 -(broken)-> repair goods -> X2", "X1 -(broken)-> repair goods -> End")
+    early = early.replace("ship goods -> X2", "ship goods -> A1").replace("X2 -> A1\n", "")
+    scores = score_draft(model(early, tmp_path), model(joined, tmp_path))
+    assert scores.split == 1
+    assert scores.gateway < 1
+
+
+def test_pooled_figures_count_each_relation_once(tmp_path: Path) -> None:
+    """One text with many relations, all right, and one with a single wrong one."""
+    (tmp_path / "descriptions").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "descriptions" / f"{name}.txt").write_text("The clerk checks the order.")
+    many = "Start -> X1\n" + "".join(
+        f"X1 -(c{n})-> {word} goods -> X2\n"
+        for n, word in enumerate(("ship", "sell", "burn", "lend"))
+    ) + "X2 -> End\n"  # fmt: skip
+    one = "Start -> A1\nA1 -> eat cake -> A2\nA1 -> drink tea -> A2\nA2 -> End\n"
+    truths = {"a": model(many, tmp_path), "b": model(one, tmp_path)}
+    wrong = model(one.replace("A1", "X1").replace("A2", "X2"), tmp_path)
+    drafts = {"a.txt": truths["a"], "b.txt": wrong}
+    report = evaluate_texts(
+        tmp_path,
+        {"text": lambda name, text: Drafted(drafts[name], True, True, bpmn=True)},
+        lambda path: truths[path.stem],
+    )
+    shown = report.summary()
+    means = next(row for row in shown.splitlines() if row.startswith("text, all")).split()
+    assert means[6] == "0.500"  # the mean of 1 and 0
+    pooled = [row for row in shown.splitlines() if row.startswith("text, all")][1].split()
+    assert pooled[2:6] == ["1.000", "0.857", "7", "7"]  # 6 of 7 relations
+    assert pooled[6:9] == ["0.000", "1", "0"]  # AND: one true, none drawn
+    assert pooled[9:12] == ["0.667", "1", "2"]
+    assert "pooled: F1 of the sums over all texts" in shown
+    assert "text2flow on PAGED" in shown
+    row = report.to_csv().splitlines()[2]
+    assert ",1,1,0," in row
 
 
 def test_matching_is_by_words_one_to_one() -> None:

@@ -158,11 +158,15 @@ class EnglishOrNot:
 @dataclass(frozen=True)
 class LanguagesLexicon:
     """`languages.toml`: names, frequent words, and sentences of small talk by the code of a
-    language (ISO 639-1)."""
+    language (ISO 639-1); basic forms of both languages that statements about drafts ignore."""
 
     names: WordMap
     frequent: WordLists
     small_talk: WordLists
+    light_verbs: Words
+    states: Words
+    particles: Words
+    adverbs: Words
     english_or_not: EnglishOrNot
 
 

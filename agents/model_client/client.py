@@ -40,6 +40,8 @@ from orgflow_ir.plugins.packages import install_command
 
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 20.0
+_MOST_HANGS = 2
+"""Maximum number of calls in a row that a server leaves without an answer before it is given up."""
 _FORMS = ("json_schema", "json_object", "prompt")
 """The methods of requesting structured output; the next one is used if the endpoint refuses one."""
 
@@ -94,6 +96,7 @@ class OpenAIModelClient:
         self._unrecorded: list[tuple[dict[str, Any], Reply]] = []
         self._asked: dict[str, int] = {}
         self._overdrawn: OverBudget | None = None
+        self._hangs = 0
         self._form = 0
         self._dropped: set[str] = set()
         self._endpoint: Any = None
@@ -102,6 +105,11 @@ class OpenAIModelClient:
     def name(self) -> str:
         """Of the model."""
         return self.settings.name
+
+    @property
+    def weak(self) -> bool:
+        """Whether the settings mark the model as weak."""
+        return self.settings.weak
 
     def expected_cost(self, expected: Expected) -> float | None:
         """The approximate cost of calls; `None` if no price is configured."""
@@ -138,7 +146,8 @@ class OpenAIModelClient:
         reply = self._recordings.find(request) if self._recordings is not None else None
         agent = current_agent.get()
         if reply is not None:
-            self.usage.note(agent, Usage(calls=1, replayed=1))
+            replayed = reply.tokens_in + reply.tokens_out
+            self.usage.note(agent, Usage(calls=1, replayed=1, replayed_tokens=replayed))
         elif self.settings.replay:
             raise NotRecorded(
                 f"no recorded call matches this request ({call_hash(request)[:12]})", request
@@ -149,19 +158,29 @@ class OpenAIModelClient:
             if isinstance(self.budget, RunBudget):
                 prompt = estimate_tokens(message_texts(sent))
                 self.budget.allow(prompt, self._call_cost(prompt, 0))
-            reply, usage = self._call_endpoint(sent, schema, tools)
+            usage = Usage(calls=1)
+            try:
+                reply = self._call_endpoint(sent, schema, tools, usage)
+            except ServiceError:
+                self.usage.note(agent, usage)
+                self._spend_tokens(usage, agent)
+                raise
             self.usage.note(agent, usage)
             if self._recordings is not None:
                 self._recordings.keep(request, reply)
             else:
                 self._unrecorded.append((request, reply))
-            try:
-                self.budget.spend(requests=1, tokens=usage.tokens, cost=usage.cost, agent=agent)
-            except OverBudget as error:
-                self._overdrawn = error
+            self._spend_tokens(usage, agent)
             if self._stopped:
                 raise StoppedAfterAnswer(self._restore_reply(reply))
         return self._restore_reply(reply)
+
+    def _spend_tokens(self, usage: Usage, agent: str) -> None:
+        """Spend the budget for a call; if it is exhausted, the next call is refused."""
+        try:
+            self.budget.spend(requests=1, tokens=usage.tokens, cost=usage.cost, agent=agent)
+        except OverBudget as error:
+            self._overdrawn = error
 
     def keep_calls(self) -> tuple[str, int]:
         """Write the unrecorded calls of this run to a new folder, from which a later run answers
@@ -265,10 +284,17 @@ class OpenAIModelClient:
         messages: Sequence[Mapping[str, Any]],
         schema: Mapping[str, Any] | None,
         tools: Sequence[Tool],
-    ) -> tuple[Reply, Usage]:
-        """Call until it succeeds, is refused for good, or the tries or the patience are over."""
+        usage: Usage,
+    ) -> Reply:
+        """Call until it succeeds, is refused for good, or the tries or the patience are over. A
+        server that does not answer in time is asked `_MOST_HANGS` times in a row at most.
+
+        Args:
+            usage: receives what was used, also by calls that fail.
+        """
+        if self._hangs >= _MOST_HANGS:
+            raise ServiceError(self._hanging_text())
         openai = self._load_library()
-        usage = Usage(calls=1)
         waited, wait, tried = 0.0, _FIRST_WAIT, 0
         while True:
             arguments = self._call_arguments(messages, schema, tools)
@@ -279,9 +305,11 @@ class OpenAIModelClient:
                 )
                 reply = _read_reply(completion)
                 usage.seconds += time.monotonic() - started
+                self._hangs = 0
                 break
             except openai.APIStatusError as error:
                 usage.seconds += time.monotonic() - started
+                self._hangs = 0
                 self._check_stopped()
                 if self._adapt_arguments(error, arguments):
                     continue
@@ -293,7 +321,10 @@ class OpenAIModelClient:
                 usage.seconds += time.monotonic() - started
                 self._check_stopped()
                 tried += 1
-                if tried >= self.settings.tries:
+                if _was_sent(error):
+                    self._count_failed(messages, usage)
+                self._hangs = self._hangs + 1 if _is_hanging(error) else 0
+                if tried >= self.settings.tries or self._hangs >= _MOST_HANGS:
                     raise ServiceError(
                         f"the endpoint {self.settings.url} {self._failure_text(error)}"
                     ) from None
@@ -319,9 +350,23 @@ class OpenAIModelClient:
         if not reply.tokens_out and any(written):
             usage.estimated = True
             reply = reply._replace(tokens_out=estimate_tokens(written))
-        usage.tokens_in, usage.tokens_out = reply.tokens_in, reply.tokens_out
-        usage.cost = self._call_cost(reply.tokens_in, reply.tokens_out)
-        return reply, usage
+        usage.tokens_in += reply.tokens_in
+        usage.tokens_out += reply.tokens_out
+        usage.cost = self._call_cost(usage.tokens_in, usage.tokens_out)
+        return reply
+
+    def _count_failed(self, messages: Sequence[Mapping[str, Any]], usage: Usage) -> None:
+        """Count the tokens of a request without a usable answer: the server has read it."""
+        usage.estimated = True
+        usage.tokens_in += estimate_tokens(message_texts(messages))
+        usage.cost = self._call_cost(usage.tokens_in, usage.tokens_out)
+
+    def _hanging_text(self) -> str:
+        seconds = f"{self.settings.seconds:g} seconds"
+        return (
+            f"the endpoint {self.settings.url} did not answer {_MOST_HANGS} times within {seconds} "
+            "and is not asked again"
+        )
 
     def _load_library(self) -> Any:
         """The package `openai`, and the endpoint made with it."""
@@ -363,7 +408,7 @@ class OpenAIModelClient:
             while not done.wait(0.05):
                 self._cancellation.check()
                 if time.monotonic() > limit:
-                    raise _Unusable(f"did not answer within {self.settings.seconds:g} seconds")
+                    raise _Hanging(f"did not answer within {self.settings.seconds:g} seconds")
         except KeyboardInterrupt:
             if not thread.is_alive() and not done.is_set():
                 raise  # nothing was sent
@@ -450,7 +495,21 @@ _NO_COMPLETION = "returned something that is not a chat completion"
 
 
 class _Unusable(Exception):
-    """An answer that is no chat completion, or none in time; the end of a sentence."""
+    """An answer that is no chat completion; the end of a sentence."""
+
+
+class _Hanging(_Unusable):
+    """No answer in time."""
+
+
+def _is_hanging(error: BaseException) -> bool:
+    """Whether a call ended since the server did not answer in time."""
+    return isinstance(error, _Hanging) or type(error).__name__ == "APITimeoutError"
+
+
+def _was_sent(error: BaseException) -> bool:
+    """Whether the server received the request of a call that failed."""
+    return isinstance(error, (_Unusable, *_NO_JSON)) or _is_hanging(error)
 
 
 def _read_reply(completion: Any) -> Reply:

@@ -12,6 +12,7 @@ price-in = 0.15                     # per million tokens
 price-out = 0.60
 redact = "auto"                     # auto (unless the endpoint is on this machine), on
 record = "build/model-calls"        # every call is kept there, and never paid twice
+weak = true                         # a small model: its drafts are reviewed once more
 
 Whoever writes to a repository writes its `orgflow.toml`. The file therefore cannot
 choose who receives the key, switch off the replacement of personal data, or name a folder outside
@@ -64,6 +65,7 @@ class ModelSettings:
         redact: whether personal data is replaced before anything is sent.
         record: the folder of recorded calls; empty for none.
         replay: only recorded calls are answered; no request is sent.
+        weak: whether the model is weak, so that its drafts are reviewed once more.
         withheld: whether there is a key that the endpoint does not receive, since a repository
             names the address.
     """
@@ -83,6 +85,7 @@ class ModelSettings:
     redact: Redact = "auto"
     record: str = ""
     replay: bool = False
+    weak: bool = False
     withheld: bool = False
 
     def __repr__(self) -> str:
@@ -124,6 +127,7 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], str]] = {
     "price-out": ("price_out", (int, float), "a number"),
     "redact": ("redact", str, "`auto`, `on` or `off`"),
     "record": ("record", str, "a text"),
+    "weak": ("weak", bool, "`true` or `false`"),
 }
 """The keys of `[model]`: attribute, type, and the name of the type in messages."""
 
@@ -230,12 +234,21 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         if not text:
             continue
         try:
-            values[attribute] = text if kind is str else int(text) if kind is int else float(text)
-        except ValueError:
+            values[attribute] = _read_value(text, kind)
+        except (ValueError, KeyError):
             raise SettingsError(
                 f"{environment_variable(name)} is {text!r}; it must be {wanted}"
             ) from None
     return values
+
+
+def _read_value(text: str, kind: type | tuple[type, ...]) -> Any:
+    """The value of an environment variable. Raises `ValueError`."""
+    if kind is str:
+        return text
+    if kind is bool:
+        return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+    return int(text) if kind is int else float(text)
 
 
 def _from_table(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,7 +259,7 @@ def _from_table(table: Mapping[str, Any]) -> dict[str, Any]:
         if key not in KEYS:
             raise SettingsError(f"[model] has no key `{key}`; it has: {', '.join(KEYS)}")
         attribute, kind, wanted = KEYS[key]
-        if not isinstance(value, kind) or isinstance(value, bool):
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise SettingsError(f"`{key}` of [model] is {value!r}; it must be {wanted}")
         values[attribute] = value
     return values

@@ -40,7 +40,8 @@ class Expected(NamedTuple):
 
 @dataclass(kw_only=True)
 class Usage:
-    """The usage of one agent or a run. `replayed` calls came from records and cost nothing."""
+    """The usage of one agent or a run. `replayed` calls came from records and cost nothing; they
+    used `replayed_tokens` when they were recorded."""
 
     calls: int = 0
     replayed: int = 0
@@ -50,6 +51,7 @@ class Usage:
     cost: float = 0.0
     seconds: float = 0.0
     estimated: bool = False
+    replayed_tokens: int = 0
 
     @property
     def tokens(self) -> int:
@@ -66,6 +68,7 @@ class Usage:
         self.cost += other.cost
         self.seconds += other.seconds
         self.estimated = self.estimated or other.estimated
+        self.replayed_tokens += other.replayed_tokens
 
 
 @dataclass

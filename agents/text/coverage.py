@@ -5,7 +5,7 @@ from __future__ import annotations
 from orgflow.agents.language.sentences import Sentence
 from orgflow.agents.language.stems import content_words, other_words
 
-from orgflow_ir.model import Event, Gateway, Model, Node, Process, Task
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Node, Scope, SubProcess, Task
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.records import NamedTuple
 
@@ -36,7 +36,7 @@ _MANY = 4
 def measure_coverage(model: Model, sentences: tuple[Sentence, ...]) -> Coverage:
     """The part of the sentences that a draft uses."""
     all_words = {word for sentence in sentences for word in content_words(sentence.text)}
-    nodes = [_words_of_node(node, process) for process in model.processes for node in process.nodes]
+    nodes = [_words_of_node(node, scope) for scope in model.scopes() for node in scope.nodes]
     # 1. the words that elements use, by the number of the sentence that they cite
     cited: dict[int, set[str]] = {}
     by_span = {sentence.span: sentence.number for sentence in sentences}
@@ -44,6 +44,10 @@ def measure_coverage(model: Model, sentences: tuple[Sentence, ...]) -> Coverage:
         for evidence in node.element.evidence:
             if evidence.span in by_span:
                 cited.setdefault(by_span[evidence.span], set()).update(node.words)
+    for flow in (flow for scope in model.scopes() for flow in scope.flows):
+        for evidence in flow.evidence:
+            if evidence.span in by_span:
+                cited.setdefault(by_span[evidence.span], set()).update(content_words(flow.name))
     # 2. named elements without a sentence, and their words that are not in the text
     named = [node.element for node in nodes if node.named]
     unsupported = tuple(one_line(node.label) for node in named if not node.evidence)
@@ -72,11 +76,13 @@ class _Words(NamedTuple):
     words: tuple[str, ...]
 
 
-def _words_of_node(node: Node, process: Process) -> _Words:
+def _words_of_node(node: Node, process: Scope) -> _Words:
     """The words of a node and of the conditions behind it; of a step or a named element, also its
     name and its lanes."""
     conditions = " ".join(flow.name for flow in process.flows if flow.source == node.id)
-    named = isinstance(node, Task) or (isinstance(node, Gateway | Event) and bool(node.name))
+    named = isinstance(node, Task) or (
+        isinstance(node, Gateway | Event | CallActivity | SubProcess) and bool(node.name)
+    )
     if not named:
         return _Words(node, False, tuple(content_words(conditions)))
     lane = next((ln.name for ln in reversed(process.lanes) if node.id in ln.members), "")

@@ -6,14 +6,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from orgflow.agents.language.cues import MAY_BE_TOGETHER, ONE_OF, OR
 
 from orgflow_ir.flow.nets.regions import reduce_scope
-from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Process
+from orgflow_ir.gaps.gap_rules import OpenDoubt
+from orgflow_ir.model import (
+    Event,
+    Flow,
+    Gateway,
+    GatewayKind,
+    Model,
+    Node,
+    Process,
+    Scope,
+    SubProcess,
+)
 from orgflow_ir.model.element_names import join_listed, one_line
+from orgflow_ir.model.evidence import DOUBT
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.pipeline import PassContext
 
 FORMAT, VERSION = "orgflow-questions", 1
 
@@ -52,13 +65,14 @@ class AnswersError(ValueError):
 def find_questions(model: Model) -> tuple[Question, ...]:
     """Gateways whose kind does not follow clearly from the text.
 
+    - Splits that the author of the draft marked as doubtful.
     - Splits: parallel splits without a supporting word, inclusive splits, and exclusive splits
       without a condition between steps that are joined by `or`.
     - Joins: joins of another kind than their split if there is no question about the split, and
       joins without a split that wait for several branches.
     """
     questions: list[Question] = []
-    for process in model.processes:
+    for process in model.scopes():
         splits = {pair.join: pair for pair in reduce_scope(process).pairs}
         asked = {}
         for node in process.nodes:
@@ -79,13 +93,13 @@ def find_questions(model: Model) -> tuple[Question, ...]:
     return tuple(questions)
 
 
-def _ask_about_split(process: Process, gateway: Gateway) -> Question | None:
+def _ask_about_split(process: Scope, gateway: Gateway) -> Question | None:
     branches = [f for f in process.flows if f.source == gateway.id]
     if len(branches) < 2:
         return None
     sentence = _quote_sentences((gateway,))
     names = {n.id: n for n in process.nodes}
-    if _is_clear_split(gateway, branches, names, sentence):
+    if not _is_marked(gateway) and _is_clear_split(gateway, branches, names, sentence):
         return None
     if not sentence:
         sentence = _quote_sentences(names[f.target] for f in branches if f.target in names)
@@ -97,6 +111,26 @@ def _ask_about_split(process: Process, gateway: Gateway) -> Question | None:
         )
     text = f"{_list_labels(labels)}: do all of them happen, one, or one or more?"
     return Question(gateway.id, text, sentence, gateway.gateway_kind)
+
+
+def report_doubts(model: Model, ctx: PassContext) -> None:
+    """Report elements that the author of a draft marked as doubtful and about which there is no
+    question with answers to choose from: conditions, parts, events."""
+    asked = {question.element for question in find_questions(model)}
+    for scope in model.scopes():
+        for node in scope.nodes:
+            if _is_marked(node) and node.id not in asked:
+                ctx.emit(
+                    OpenDoubt, f"the author was unsure about `{one_line(node.label)}`",
+                    element=node,
+                    help="ask somebody who knows the process, then correct the model or remove the "
+                         "mark",
+                )  # fmt: skip
+
+
+def _is_marked(element: Node) -> bool:
+    """Whether the author of a draft marked an element as doubtful."""
+    return any(key == DOUBT for key, _ in element.extra)
 
 
 def _is_clear_split(
@@ -114,7 +148,7 @@ def _is_clear_split(
     return bool(gateway.name) or len(steps) < len(branches) or not joined
 
 
-def _ask_about_join(process: Process, gateway: Gateway, *, alone: bool) -> Question | None:
+def _ask_about_join(process: Scope, gateway: Gateway, *, alone: bool) -> Question | None:
     names = {n.id: n for n in process.nodes}
     before = [names[f.source] for f in process.flows if f.target == gateway.id]
     after = [names[f.target] for f in process.flows if f.source == gateway.id]
@@ -187,22 +221,34 @@ def apply_answers(model: Model, answers: Mapping[str, GatewayKind]) -> Model:
 
     Raises `AnswersError` for an element that is not a gateway of the model.
     """
-    known = {n.id for p in model.processes for n in p.nodes if isinstance(n, Gateway)}
+    known = {n.id for scope in model.scopes() for n in scope.nodes if isinstance(n, Gateway)}
     for element in answers:
         if element not in known:
             raise AnswersError(f"there is no gateway `{element}` in this draft")
-    processes = []
-    for process in model.processes:
-        joins = {pair.split: pair.join for pair in reduce_scope(process).pairs}
-        kinds: dict[str, GatewayKind] = {}
-        for element, kind in answers.items():
-            kinds[element] = kind
-            join = joins.get(element)
-            if join is not None and join not in answers:
-                kinds[join] = kind
-        nodes = tuple(
-            n.replace(gateway_kind=kinds[n.id]) if isinstance(n, Gateway) and n.id in kinds else n
-            for n in process.nodes
-        )
-        processes.append(process.replace(nodes=nodes))
-    return model.replace(processes=tuple(processes))
+    processes = tuple(_answer_scope(process, answers) for process in model.processes)
+    return model.replace(processes=processes)
+
+
+S = TypeVar("S", Process, SubProcess)
+
+
+def _answer_scope(scope: S, answers: Mapping[str, GatewayKind]) -> S:
+    """A scope with gateways of these kinds; an answered one is no longer doubtful."""
+    joins = {pair.split: pair.join for pair in reduce_scope(scope).pairs}
+    kinds: dict[str, GatewayKind] = {}
+    own = {n.id for n in scope.nodes}
+    for element in (element for element in answers if element in own):
+        kinds[element] = answers[element]
+        join = joins.get(element)
+        if join is not None and join not in answers:
+            kinds[join] = answers[element]
+
+    def answer_node(node: Node) -> Node:
+        if isinstance(node, SubProcess):
+            return _answer_scope(node, answers)
+        if isinstance(node, Gateway) and node.id in kinds:
+            sure = tuple(item for item in node.extra if item[0] != DOUBT)
+            return node.replace(gateway_kind=kinds[node.id], extra=sure)
+        return node
+
+    return scope.replace(nodes=tuple(answer_node(node) for node in scope.nodes))

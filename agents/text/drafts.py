@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
-from orgflow.agents.language.sentences import Sentence, is_table_row, title_of_sentences
-from orgflow.agents.text.citations import evidence_of_sentences, place_of_sentence
+from orgflow.agents.language.sentences import Sentence, is_table_row
+from orgflow.agents.text.citations import cite_sentences, place_of_sentence
 from orgflow.agents.text.text_rules import DoubtfulDraft
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.model import Flow, Model
+from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import one_line
-from orgflow_ir.model.evidence import SENTENCES
-from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import Pass, PassContext, PassManager, Stage
 from orgflow_ir.plugins.agents import Document
 
@@ -39,59 +37,7 @@ def read_draft(
     findings = tuple(own.diagnostics)
     if drafted is None:
         return None, findings
-    processes = []
-    for process in drafted.processes:
-        nodes = tuple(_cite_node(node, document, sentences, agent) for node in process.nodes)
-        places = _find_places(nodes, process.flows, sentences, document)
-        nodes = tuple(node.replace(loc=places.get(node.id)) for node in nodes)
-        flows = tuple(
-            flow.replace(loc=places.get(flow.source), origin=agent) for flow in process.flows
-        )
-        first = place_of_sentence(sentences[0], document) if sentences else None
-        processes.append(
-            process.replace(nodes=nodes, flows=flows, name=title_of_sentences(sentences), loc=first)
-        )
-    return drafted.replace(processes=tuple(processes), source=document.name), findings
-
-
-def _cite_node(node: Any, document: Document, sentences: tuple[Sentence, ...], agent: str) -> Any:
-    """A node with its sentences as evidence."""
-    numbers = next((value for key, value in node.extra if key == SENTENCES), "")
-    cited = [int(number) for number in numbers.split(",") if number.isdigit()]
-    evidence = evidence_of_sentences(cited, sentences, document, agent)
-    extra = tuple(item for item in node.extra if item[0] != SENTENCES)
-    return node.replace(evidence=evidence, extra=extra, origin=agent)
-
-
-def _find_places(
-    nodes: Sequence[Any],
-    flows: Sequence[Flow],
-    sentences: tuple[Sentence, ...],
-    document: Document,
-) -> dict[str, SourceLocation]:
-    """Where the first sentence of each node stands, by id; a node without one is where what comes
-    before it is, or else what comes next."""
-    by_span = {sentence.span: sentence for sentence in sentences}
-    places = {
-        node.id: place_of_sentence(by_span[node.evidence[0].span], document)
-        for node in nodes
-        if node.evidence
-    }
-    neighbours: dict[str, list[str]] = {node.id: [] for node in nodes if node.id not in places}
-    for flow in flows:
-        if flow.target in neighbours:
-            neighbours[flow.target].insert(0, flow.source)
-        if flow.source in neighbours:
-            neighbours[flow.source].append(flow.target)
-    while True:
-        near_places = {
-            id: places[next(n for n in near if n in places)]
-            for id, near in neighbours.items()
-            if id not in places and any(n in places for n in near)
-        }
-        if not near_places:
-            return places
-        places |= near_places
+    return cite_sentences(drafted, document, sentences, agent), findings
 
 
 def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassContext) -> None:
@@ -112,11 +58,14 @@ def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassConte
         )  # fmt: skip
 
 
-def draft_errors(model: Model, ctx: PassContext) -> tuple[Diagnostic, ...]:
-    """The errors that the registered checks find in a draft, with runs that show them."""
+def draft_errors(
+    model: Model, ctx: PassContext, also: Collection[str] = ()
+) -> tuple[Diagnostic, ...]:
+    """The errors that the registered checks find in a draft, with runs that show them, and findings
+    with the codes of `also`."""
     assert ctx.registry is not None
     checks: list[Pass] = [cls() for cls in ctx.registry.passes.values()]
     first = (Stage.VERIFY, Stage.ANALYSE)
     quiet = PassContext(registry=ctx.registry, services=ctx.services)
     PassManager([p for stage in first for p in checks if p.stage is stage]).run(model, quiet)
-    return tuple(d for d in quiet.diagnostics if d.severity is Severity.ERROR)
+    return tuple(d for d in quiet.diagnostics if d.severity is Severity.ERROR or d.code in also)

@@ -17,14 +17,12 @@ from orgflow.agents.model_client.usage import Expected, estimate_tokens
 from orgflow.agents.prompting import render_prompt, visible_text
 from orgflow.agents.text.bleu import bleu_score
 
-from orgflow_ir.model import Event, Gateway, Model, Process
+from orgflow_ir.model import Event, Gateway, Model, Scope
 from orgflow_ir.model.element_names import join_listed, one_line
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.services import Cancellation
 
-ROUNDS = "rounds"
-"""The option of a run: the number of rounds; 0 is one repair and one review."""
 MOST_ROUNDS = 5
 SUGGESTIONS = 3
 """Maximum number of points of feedback in a round."""
@@ -78,13 +76,13 @@ def share_of_runs(model: Model, seed: int = 0) -> dict[str, float]:
     inclusive ones choose each branch at random, joins do not wait."""
     reached: dict[str, float] = {}
     chance = random.Random(seed)
-    for process in model.processes:
-        following: dict[str, list[str]] = {node.id: [] for node in process.nodes}
-        for flow in process.flows:
+    for scope in model.scopes():
+        following: dict[str, list[str]] = {node.id: [] for node in scope.nodes}
+        for flow in scope.flows:
             if flow.source in following and flow.target in following:
                 following[flow.source].append(flow.target)
-        kinds = {n.id: n.gateway_kind for n in process.nodes if isinstance(n, Gateway)}
-        starts = [n.id for n in process.nodes if isinstance(n, Event) and n.position == "start"]
+        kinds = {n.id: n.gateway_kind for n in scope.nodes if isinstance(n, Gateway)}
+        starts = [n.id for n in scope.nodes if isinstance(n, Event) and n.position == "start"]
         counts = dict.fromkeys(following, 0)
         for _ in range(_WALKS):
             for node in _walk_once(starts, following, kinds, chance):
@@ -136,8 +134,8 @@ def meaning_points(model: Model, client: ModelClient, cancellation: Cancellation
     """
     points: list[Point] = []
     kinds_left = parts_left = _QUESTIONS
-    for process in model.processes:
-        graph = _Graph(process)
+    for scope in model.scopes():
+        graph = _Graph(scope)
         splits = [g for g in graph.gateways.values() if len(graph.out[g.id]) > 1]
         for gateway in splits[:kinds_left]:
             kinds_left -= 1
@@ -191,7 +189,7 @@ def _cut_line(text: Any) -> str:
 class _Graph:
     """A process in words."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Scope) -> None:
         self.nodes = {node.id: node for node in process.nodes}
         self.gateways = {
             n.id: n for n in process.nodes if isinstance(n, Gateway) and n.gateway_kind in _WORDS

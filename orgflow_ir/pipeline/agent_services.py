@@ -49,6 +49,16 @@ class ReadsAhead(Protocol):
         """Record the content of the texts; nothing is sent."""
 
 
+@runtime_checkable
+class StatesStrength(Protocol):
+    """A `ModelClient` whose user states whether its model is weak, so that its answers are reviewed
+    once more."""
+
+    @property
+    def weak(self) -> bool:
+        """Whether it is."""
+
+
 class ModelClient(Protocol):
     """A language model at an endpoint. The client itself spends the budget, retries, and
     notices cancellation."""

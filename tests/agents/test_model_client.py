@@ -440,6 +440,7 @@ LIMITS = {
     "ORGFLOW_MODEL_COST": "0.2", "ORGFLOW_MODEL_PRICE_IN": "1", "ORGFLOW_MODEL_PRICE_OUT": "2.5",
     "ORGFLOW_MODEL_ANSWER_TOKENS": "300", "ORGFLOW_MODEL_PATIENCE": "3", "ORGFLOW_MODEL_TRIES": "2",
     "ORGFLOW_MODEL_REDACT": "off", "ORGFLOW_MODEL_RECORD": "calls",
+    "ORGFLOW_MODEL_WEAK": "true",
 }  # fmt: skip
 
 
@@ -448,7 +449,7 @@ def test_every_limit_has_a_variable() -> None:
     assert found == ModelSettings(
         url=THREE["ORGFLOW_MODEL_URL"], name="toy", key=KEY, temperature=0.5, seconds=5.0,
         tokens=700, cost=0.2, price_in=1.0, price_out=2.5, answer_tokens=300, patience=3.0, tries=2,
-        redact="off", record="calls",
+        redact="off", record="calls", weak=True,
     )  # fmt: skip
     assert {environment_variable(key) for key in KEYS} == {*THREE, *LIMITS} - {"ORGFLOW_MODEL_KEY"}
 
@@ -463,6 +464,7 @@ def test_every_limit_has_a_variable() -> None:
         ),
         ("ORGFLOW_MODEL_TOKENS", "1.5", "must be a whole number"),
         ("ORGFLOW_MODEL_TEMPERATURE", "hot", "must be a number"),
+        ("ORGFLOW_MODEL_WEAK", "maybe", "must be `true` or `false`"),
         ("ORGFLOW_MODEL_REDACT", "maybe", "`auto`, `on` or `off`"),
     ],
 )

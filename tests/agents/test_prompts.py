@@ -12,7 +12,10 @@ from orgflow.agents.filling.context import TaskContext
 from orgflow.agents.filling.parameters import parameter_prompt
 from orgflow.agents.language.sentences import split_sentences
 from orgflow.agents.prompting import render_prompt
+from orgflow.agents.text.graph_conversation import request_graph
 from orgflow.agents.text.modeller import draft_messages
+from orgflow.agents.text.outline_conversation import REPAIR, REVIEW
+from orgflow.agents.text.outline_policy import list_rule_names, render_outline_prompt
 from small_catalogue import small_catalogue
 
 TEXT = "Title: Orders\n\nThe clerk e.g. checks the order. Then, if it is fine, he ships it."
@@ -20,9 +23,30 @@ FOLDER = Path(__file__).resolve().parents[2] / "agents" / "prompts"
 
 
 def test_the_draft(snapshot: Any) -> None:
+    """The request of version 0.2: recorded answers to it stay readable, since nothing in it
+    changes."""
+    document = render_prompt("text_document", sentences="\n".join(
+        f"{'title' if s.heading else f's{s.number}'} {s.text}" for s in split_sentences(TEXT)
+    ))  # fmt: skip
+    text = "\n".join(f"== {m['role']}\n{m['content']}" for m in request_graph(document))
+    assert text == snapshot
+
+
+def test_the_outline(snapshot: Any) -> None:
     messages = draft_messages(split_sentences(TEXT))
     text = "\n".join(f"== {m['role']}\n{m['content']}" for m in messages)
     assert text == snapshot
+
+
+def test_what_is_asked_about_an_outline(snapshot: Any) -> None:
+    texts = (
+        render_prompt("text_changes", intro=REPAIR, findings=["line 3: `if:` cannot be here"]),
+        render_prompt("text_changes", intro=REVIEW, findings=["s4: nobody “submits”"]),
+        render_prompt("text_continue"),
+        render_prompt("text_again", finding="Your answer is not an outline."),
+        render_prompt("text_plain"),
+    )
+    assert "\n====\n".join(texts) == snapshot
 
 
 def test_the_repair(snapshot: Any) -> None:
@@ -132,6 +156,8 @@ def test_every_prompt_is_in_a_snapshot(path: Path) -> None:
              "outline_rules")  # fmt: skip
     discovery = {f"discover_{name}" for name in names}
     texts = {"text_draft", "text_document", "text_repair", "text_review"}
+    outlines = {"text_outline", "outline_example", "outline_rules", "text_changes", "text_continue",
+                "text_again", "text_plain"}  # fmt: skip
     others = {
         "synth_reword",
         "feedback",
@@ -140,9 +166,23 @@ def test_every_prompt_is_in_a_snapshot(path: Path) -> None:
         "round_segment",
         "round_refine",
     }
-    assert path.stem in texts | filling | discovery | others
+    assert path.stem in texts | outlines | filling | discovery | others
 
 
 def test_a_draft_is_short() -> None:
     system = draft_messages(split_sentences(TEXT))[0]["content"]
-    assert len(system) / 4 < 600
+    assert len(system) / 4 < 1_200
+
+
+def test_an_ablation_omits_one_rule() -> None:
+    whole = render_outline_prompt()
+    assert len(list_rule_names()) == 12
+    for name in list_rule_names():
+        without = render_outline_prompt([name])
+        left_out = [line for line in whole.splitlines() if line not in without.splitlines()]
+        assert left_out[0].startswith("- "), name
+        assert all(line.startswith("  ") for line in left_out[1:])
+        assert len(without) < len(whole)
+    assert "Rules:" not in render_outline_prompt(list_rule_names())
+    with pytest.raises(ValueError, match="there is no rule 'luck'; the rules are: step-names, "):
+        render_outline_prompt(["luck"])

@@ -13,8 +13,9 @@ from cli_cases import orgflowc
 from model_server import ModelServer, Scripted, model_server
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
+from orgflow.agents.text.draft_options import PROMPT, ROUNDS
 from orgflow.agents.text.modeller import TextModeller
-from orgflow.agents.text.rounds import BUDGET, ROUNDS, Point, select_points, share_of_runs
+from orgflow.agents.text.rounds import BUDGET, Point, select_points, share_of_runs
 
 from orgflow_ir.model import Gateway, Model
 from orgflow_ir.pipeline import PassContext
@@ -48,7 +49,7 @@ def draft(
         ctx = PassContext(
             registry=Registry(),
             services=Services(client, client.budget),
-            options={ROUNDS: rounds},
+            options={ROUNDS: rounds, PROMPT: "triples"},
         )
         model = TextModeller().produce([Document("t.txt", TEXT)], ctx)
     return model, server, ctx

@@ -1,8 +1,9 @@
-"""A process from a text with a language model that makes realistic mistakes: the loop ends where it
-should, with the best draft."""
+"""A process from a text in graph lines, as version 0.2 requests them, with a language model that
+makes realistic mistakes: the loop ends where it should, with the best draft."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orgflow
@@ -11,9 +12,13 @@ from model_server import ModelServer, Scripted, model_server
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
 from orgflow.agents.text.doubts import apply_answers, find_questions, questions_json, read_answers
+from orgflow.agents.text.draft_options import PROMPT
+from orgflow.agents.text.modeller import TextModeller
 
 from orgflow_ir.model import Gateway, Model, Task
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Services
+from orgflow_ir.plugins import Document
 
 TEXT = """\
 Title: Orders
@@ -44,13 +49,21 @@ DEADLOCK = GOOD.replace("X2", "A2")
 SHORT = "T1 receive order | clerk | s2\nT2 check stock | clerk | s3\nStart -> T1 -> T2 -> End\n"
 
 
+class GraphModeller(TextModeller):
+    """The agent with the option of `--prompt triples`."""
+
+    def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
+        ctx.options = {**ctx.options, PROMPT: "triples"}
+        return super().produce(documents, ctx)
+
+
 def draft(
     *script: Scripted | str, text: str = TEXT, **settings: Any
 ) -> tuple[orgflow.ReadResult, ModelServer, OpenAIModelClient]:
     with model_server(script) as server:
         client = OpenAIModelClient(ModelSettings(url=server.url, name="toy", **settings))
         result = orgflow.draft(
-            [orgflow.Document("order.txt", text)], "text",
+            [orgflow.Document("order.txt", text)], GraphModeller(),
             services=Services(client, client.budget),
         )  # fmt: skip
     return result, server, client
