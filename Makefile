@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify bench-waiting odd-files referee docs release audit clean engine
+.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify bench-row-proof bench-waiting odd-files referee docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
@@ -33,6 +33,7 @@ help: ## print this
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"
 	@echo "make bench-soundness  other tools' verdicts and 20,000 random processes beside the analysis (long)"
 	@echo "make bench-verify  edited and mutated workflows: what n8n's engine, verify, diff and check detect"
+	@echo "make bench-row-proof  processes that wait in several places, and mutants of them, before verify"
 	@echo "make bench-waiting  instances with parallel tasks on a server that it starts"
 	@echo "make odd-files  read, check and compile 20,000 mutated model files"
 	@echo "make referee  the independent harnesses with small counts, in one table"
@@ -165,6 +166,9 @@ bench-soundness: $(VENV)/.test
 bench-verify: engine
 	$(BIN)/python benchmarks/data_edits.py --show $(if $(SEED),--seed $(SEED))
 	$(BIN)/python benchmarks/verify_mutants.py
+
+bench-row-proof: engine
+	$(BIN)/python benchmarks/row_proof.py $(if $(SEED),--seed $(SEED))
 
 referee: engine
 	$(BIN)/python benchmarks/referees.py

@@ -67,9 +67,7 @@ def merged_artifacts(
     whole = join_artifacts(merging.artifacts).encode("utf-8", "surrogatepass")
     workflow = SourceFile("the merged workflow", whole)
     # People change content on purpose; the merge reports such edits and keeps them.
-    # What is never compared is merged with a warning: there would be no other way to keep edits.
-    warned = dict.fromkeys(("OF481", "OF629"), Severity.WARNING)
-    ctx.severities = {**ctx.severities, **warned}
+    ctx.severities = {**ctx.severities, "OF481": Severity.WARNING}
     results = backend.verify(model, workflow, ctx, emitted=emitted) or ()
     if not results or not all(result.permits_edits for result in results):
         return None

@@ -46,7 +46,7 @@ from orgflow_ir.targets.verification import (
 )
 
 WIDTH = 80
-_REPORTED = ("OF480", "OF481", "OF482", "OF483", "OF484", "OF489")
+_REPORTED = ("OF480", "OF481", "OF482", "OF483", "OF484", "OF489", "OF635")
 _NOT_COMPARED = "OF487"
 _LEFT = 38
 _MOST_CONDITIONS = 3

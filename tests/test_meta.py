@@ -79,6 +79,7 @@ LARGE = "needs a file of megabytes or hundreds of elements"
 SUPPORT = "backends/n8n/server/test_support_deployment.py"
 KEPT = "faults/test_deployed_options.py"
 DEPLOY_PARTS = "backends/n8n/server/test_deploy_parts.py"
+EDITED_SEGMENTS = "backends/n8n/verify/test_edited_segments.py"
 MERGE = "backends/n8n/merge/test_merge_command.py"
 LIVING = "faults/test_living_together.py"
 WITHOUT_CASE = {
@@ -187,6 +188,8 @@ WITHOUT_CASE = {
     "OF665": (LOG, f"{LOGS}::test_a_log_without_events"),
     "OF666": (LOG, f"{LOG_EVALUATION}::test_a_case_beyond_the_limit"),
     "OF667": (LOG, f"{LOG_EVALUATION}::test_an_activity_that_the_model_does_not_have"),
+    "OF629": ("needs an edited workflow", f"{EDITED_SEGMENTS}::test_nothing_is_compared"),
+    "OF635": ("needs an edited workflow", f"{EDITED_SEGMENTS}::test_what_is_not_read"),
     "OF901": (CRASH, "test_pass_manager.py::test_a_crash_is_a_diagnostic_and_the_others_go_on"),
     "OF902": (CRASH, "test_pass_manager.py::test_a_pass_that_breaks_the_model_is_named"),
     "OF903": (CRASH, "test_plugins.py::test_a_plugin_that_fails_at_work_is_named"),

@@ -19,8 +19,8 @@ class Verdict(StrEnum):
     of the model. CONDITIONAL: as PROVED, provided that the conditions hold, which concern nodes
     that a person added or put in the place of a placeholder. BOUNDED: no difference was found
     within the given bound. CHANGED: content that the compiler wrote differs, and whether it does
-    the same was not determined. DIFFERENT: a run shows the difference. NOT_COMPARED: no model of
-    the engine describes such a workflow.
+    the same was not determined. DIFFERENT: a run shows the difference. NOT_COMPARED: the parts
+    of the workflow cannot be told apart, so nothing was compared.
     """
 
     PROVED = "proved"
@@ -148,13 +148,10 @@ class Verification(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether at least one state was examined, and nothing was found that differs."""
-        unjudged = (Verdict.CHANGED, Verdict.NOT_COMPARED)
-        return self.permits_edits and self.verdict not in unjudged
+        return self.permits_edits and self.verdict is not Verdict.CHANGED
 
     @property
     def permits_edits(self) -> bool:
         """Whether the workflow may be merged or deployed with the edits of a person, who may have
-        changed content on purpose: as `ok`, but for such changes and for what is never compared."""
-        if self.verdict is Verdict.NOT_COMPARED:
-            return True
+        changed content on purpose: as `ok`, but for such changes."""
         return self.verdict is not Verdict.DIFFERENT and self.states > 0

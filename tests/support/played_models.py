@@ -13,7 +13,6 @@ from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.targets import Emitted
-from orgflow_ir.targets.verification import Verdict
 
 ONE_EXECUTION = {"waits": "execution"}
 """The options of processes that are not kept in rows."""
@@ -47,9 +46,6 @@ def faults(
         workflow = made.compiled[process.id].root.workflow
         ctx = PassContext(registry=registry, options=dict(options or {}))
         found = verify_process(model, process, workflow, ctx)
-        in_rows = made.compiled[process.id].root.plan.segments is not None
-        if in_rows and found.verdict is Verdict.NOT_COMPARED:
-            continue
         if found.verdict.value != "proved":
             wrong.append(f"{found.verdict}: {found.difference or found.bound}")
     return wrong

@@ -196,6 +196,8 @@ class _Cutter:
             port = self.begin_at(trigger.element, trigger.name)
             for flow in self._flows_out(trigger.element):
                 self.plan.exits[flow.id] = port
+            if not self._flows_out(trigger.element):
+                self._end_path(trigger.element, port, f"{trigger.name} ends")
             self._split(trigger.element, port)
 
     def cut_at(self, node: Node) -> None:

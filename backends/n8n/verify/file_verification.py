@@ -8,7 +8,7 @@ from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, work
 from orgflow.backends.n8n.plan.names import title
 from orgflow.backends.n8n.verify import verification_rules
 from orgflow.backends.n8n.verify.reference import NotLegal, Reference, compile_references
-from orgflow.backends.n8n.verify.verify import V1, verify_process
+from orgflow.backends.n8n.verify.verify import UNREAD, V1, verify_process
 
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.element_names import CALLED, is_taken_over
@@ -203,11 +203,9 @@ def _report_result(
     if result.verdict is Verdict.NOT_COMPARED:
         ctx.emit(
             verification_rules.UncomparedWorkflow,
-            f"{named} is not proved: {result.bound}",
+            f"{named} cannot be compared: {result.bound}",
             loc=place,
-            help="test it with `orgflowc run` and on a server (`compile` without --verify writes "
-            "it), or compile and verify with --target 'n8n{waits=execution}', which leaves waits "
-            "beside others as placeholders",
+            help="undo the edit, or compile the model again",
         )
     elif result.verdict is Verdict.BOUNDED and not result.states:
         _report_unverifiable(f"{named} cannot be followed: {result.bound}", place, ctx)
@@ -227,6 +225,15 @@ def _report_result(
                 loc=place,
                 help="in the editor, set the execution order in the settings of the workflow to "
                 "v1 (recommended)",
+            )
+            continue
+        if change.was == UNREAD:
+            ctx.emit(
+                verification_rules.UnreadSegment,
+                f"`{change.node}` cannot be verified: {change.now}",
+                element=change.element or None,
+                loc=place,
+                help="undo the edit, or change the model and compile it again",
             )
             continue
         ctx.emit(

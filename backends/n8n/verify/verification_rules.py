@@ -1,4 +1,4 @@
-"""Rules of `verify` (OF480 to OF489)."""
+"""Rules of `verify` (OF480 to OF489, and OF635 for processes that wait in several places)."""
 
 from __future__ import annotations
 
@@ -157,16 +157,17 @@ class UnverifiableFile(Rule):
 class UncomparedWorkflow(Rule):
     """
     What it finds
-        A workflow of a process that waits in several places: what is open in it is kept in a table.
+        An edited workflow of a process that waits in several places, in which the node that finds
+        out what happened, or the claim before it, is missing or has another form.
     Why it is wrong
-        `verify` has no model of these workflows, so nothing is proved about them, and nothing is
-        found either. `verify` and `compile --verify` exit with 1; `compile --merge` only warns.
+        All parts of the process begin there, so none of them can be compared with the model.
+        `verify`, `compile --verify` and `compile --merge` exit with 1.
     Example
-        Two people approve an invoice in parallel.
+        The node `What happened?` was deleted.
     Instead
-        Compile without --verify, and test the workflow: `orgflowc run`, then on a server. With
-        `n8n{waits=execution}` each process stays one execution, which `verify` compares; a wait
-        beside another one is then a placeholder or refused.
+        Undo the edit, or compile the model again. With `n8n{waits=execution}` each process stays
+        one execution without such nodes; a wait beside another one is then a placeholder or
+        refused.
     """
 
     code = "OF629"
@@ -221,6 +222,30 @@ class ConditionalProof(Rule):
     target = "n8n"
 
 
+class UnreadSegment(Rule):
+    """
+    What it finds
+        In a process that waits in several places: a node or a connection of an edited workflow that
+        fits none of the forms in which its parts begin and end. Each part begins at the node that
+        finds out what happened, and ends with one call of the support set that writes the open work
+        into the Data Table.
+    Why it is wrong
+        What the workflow does there is not known, so it is not proved; `verify` exits with 1.
+    Example
+        A Wait node was added between two steps, or the list of open work in a call was replaced by
+        other code.
+    Instead
+        Undo the edit, or change the model and compile it again. Replace placeholders by the nodes
+        that do the work, and leave the calls of `orgflow: …` as they are.
+    """
+
+    code = "OF635"
+    name = "unread-segment"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 VERIFY_RULES: tuple[type[Rule], ...] = (
     DifferentWorkflow,
     ChangedExpression,
@@ -232,4 +257,5 @@ VERIFY_RULES: tuple[type[Rule], ...] = (
     UnverifiedWorkflow,
     UncomparedWorkflow,
     ConditionalProof,
+    UnreadSegment,
 )

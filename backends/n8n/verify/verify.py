@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.matching import Matching
@@ -35,8 +35,12 @@ from orgflow_ir.flow.token_game.semantics import Game, Policy, State
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.element_names import join_listed
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.verify.canvas_reading import Unread
 
 MOST_STATES = 50_000
 """Maximum number of explored pairs of configuration and marking, over all starts of a process."""
@@ -45,8 +49,8 @@ V1 = "executionOrder v1"
 """The order of execution of every compiled workflow, as text."""
 
 _SHOWN = 5
-NOT_MODELLED = "the process waits in several places, and its segments and rows are not modelled"
-"""Why a workflow whose open work is rows of a table is not compared."""
+UNREAD = "a part of the process in one of its known forms"
+"""What a workflow of segments has where the reading understands it, for `Changed`."""
 
 _ASSUMED_STEPS = "filled and added steps do not fail"
 
@@ -99,6 +103,15 @@ def data_flow(
     return DataFlow(ref, carried, matching, workflow, names, apart)
 
 
+class Explored(NamedTuple):
+    """What was explored of a process of segments: number of states, nodes of stubs at which runs
+    stopped, and assumptions."""
+
+    states: int = 0
+    stopped: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+
 class _Verifier:
     def __init__(
         self,
@@ -129,21 +142,18 @@ class _Verifier:
             order = f"executionOrder {workflow.order or 'v0'}"
             self.changed.insert(0, Changed(SETTINGS, "", V1, order))
         self.walk: Walk | None = None
+        self.explored = Explored()
         self.removed = RemovedNodes(ref, self.matching, workflow)
 
     def run(self) -> Verification:
         if self.ref.plan.segments is not None:
-            return self._result(Verdict.NOT_COMPARED, bound=NOT_MODELLED)
+            return self._prove_segments()
         try:
             machine = EngineModel(self.workflow)
         except ValueError as error:
             return self._result(Verdict.BOUNDED, bound=f"nothing was compared: {error}")
         roles = RoleDerivation(self.ref, self.workflow, self.matching, self.readers).derive_roles()
-        # A call is one step here; the called workflow is compared by itself.
-        model = self.model
-        if self.ref.process not in model.processes:
-            model = model.replace(processes=(self.ref.process,))
-        game = Game(model, Policy(once=True, calls="steps"))
+        game = Game(self._compared_model(), Policy(once=True, calls="steps"))
         self.walk = Walk(machine, Marking(game, roles, self.ref.labels), roles, self.most)
         try:
             difference = self._difference(game)
@@ -168,6 +178,46 @@ class _Verifier:
         if self.changed:
             return self._result(Verdict.CHANGED)
         return self._result(Verdict.CONDITIONAL if self.conditions else Verdict.PROVED)
+
+    def _prove_segments(self) -> Verification:
+        """The result for a process whose open work is in rows."""
+        from orgflow.backends.n8n.verify import segment_proof  # few processes have rows
+
+        proof = segment_proof.prove_segments(
+            self._compared_model(), self.ref, self.workflow, self.matching, self.readers,
+            self.apart, self.most,
+        )  # fmt: skip
+        self.explored = Explored(proof.states, proof.stopped, segment_proof.ASSUMED)
+        if proof.unreadable is not None:
+            node, reason = proof.unreadable
+            where = f"`{node}`: " if node else ""
+            return self._result(Verdict.NOT_COMPARED, bound=f"{where}{reason}")
+        self.changed += self._list_unread(proof.unread)
+        difference = proof.difference
+        if difference is None and self.strict:
+            difference = self._strictly()
+        if difference is not None:
+            return self._result(Verdict.DIFFERENT, difference=difference)
+        if self.changed:
+            return self._result(Verdict.CHANGED)
+        if proof.bound is not None:
+            return self._result(Verdict.BOUNDED, bound=proof.bound)
+        return self._result(Verdict.CONDITIONAL if self.conditions else Verdict.PROVED)
+
+    def _list_unread(self, unread: Iterable[Unread]) -> Iterator[Changed]:
+        """What is not understood of a process of segments."""
+        nodes = self.ref.plan.workflow_graph.nodes
+        for node, reason in unread:
+            key = self.matching.key_of.get(node)
+            element = nodes[key].element if key is not None else ""
+            yield Changed(node or self.workflow.title, element, UNREAD, reason)
+
+    def _compared_model(self) -> Model:
+        """The model with the process that is compared. A call is one step here; the called workflow
+        is compared by itself."""
+        if self.ref.process in self.model.processes:
+            return self.model
+        return self.model.replace(processes=(self.ref.process,))
 
     def _difference(self, game: Game) -> Difference | None:
         assert self.walk is not None
@@ -289,7 +339,7 @@ class _Verifier:
 
     def _stopping(self) -> tuple[str, ...]:
         """What is not judged, since runs stop before."""
-        stops = self.walk.stopped if self.walk is not None else {}
+        stops = self.walk.stopped if self.walk is not None else self.explored.stopped
         if not stops:
             return ()
         return (f"the elements after stops, which n8n does not support: {_list_names([*stops])}",)
@@ -317,7 +367,7 @@ class _Verifier:
             label=self.ref.process.label,
             workflow=self.workflow.title,
             verdict=verdict,
-            states=self.walk.states if self.walk is not None else 0,
+            states=self.walk.states if self.walk is not None else self.explored.states,
             bound=bound,
             difference=difference,
             changed=tuple(self.changed),
@@ -328,6 +378,7 @@ class _Verifier:
             ),
             delayed=tuple(self.walk.delayed) if self.walk is not None else (),
             assumed=(
+                *self.explored.assumed,
                 *self._contradicted(),
                 *self._stopping(),
                 *(f"`{name}` {reason}" for name, reason in self.apart.items()),

@@ -16,7 +16,6 @@ from orgflow.backends.n8n.plan.segment_cuts import END
 from orgflow.backends.n8n.plan.segment_ends import list_rows
 from orgflow.backends.n8n.replay import segment_runs as segment_runs_of_models
 from orgflow.backends.n8n.replay.model_runner import ModelRunner
-from orgflow.backends.n8n.verify.verify import NOT_MODELLED, verify_process
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
 from seeds import at_least, seeds
@@ -26,7 +25,6 @@ from segment_runs import REGISTRY, compile_segments
 
 from orgflow_ir.model import Event, EventDefinition, Expression, MessageFlow, Model, SubProcess
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.verification import Verdict
 
 KINDS = (
     ("task", "task"),
@@ -311,11 +309,3 @@ def test_pools_exchange_messages() -> None:
     inputs = [str(n["parameters"].get("workflowInputs")) for w in workflows for n in w["nodes"]]
     assert any("begin" in text and '"ss"' in text for text in inputs)
     assert any("'answer'" in text or '"answer"' in text for text in inputs)
-
-
-def test_verify_proves_nothing_of_segments() -> None:
-    (workflow,) = compile_segments(PARALLEL)
-    ctx = PassContext(registry=REGISTRY)
-    result = verify_process(PARALLEL, PARALLEL.processes[0], workflow, ctx)
-    assert (result.verdict, result.bound) == (Verdict.NOT_COMPARED, NOT_MODELLED)
-    assert not result.ok

@@ -1,11 +1,12 @@
-"""Processes whose open work is rows: no command says that they are proved, each has a way to write
-them, and one execution a process keeps the proof."""
+"""Processes whose open work is rows: commands prove them, report edits that they cannot read, and
+keep edits of people; one execution a process is proved as well."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_cases import Ran
@@ -13,7 +14,7 @@ from orgflow import cli
 
 Invoke = Callable[..., Ran]
 
-MODEL = Path(__file__).resolve().parents[3] / "diagnostics/OF629-uncompared-workflow/bad.bpmn"
+MODEL = Path(__file__).with_name("models") / "checked-in-parallel.bpmn"
 INLINE = "n8n{waits=execution}"
 
 
@@ -27,24 +28,54 @@ def invoke(capfdbinary: pytest.CaptureFixture[bytes]) -> Invoke:
     return run
 
 
-def test_what_is_not_proved_is_not_written_and_the_way_is_named(
-    invoke: Invoke, tmp_path: Path
-) -> None:
+@pytest.fixture
+def compiled(invoke: Invoke, tmp_path: Path) -> Path:
+    file = tmp_path / "order.json"
+    assert invoke("compile", MODEL, "--target", "n8n", "-o", file).code == 0
+    return file
+
+
+def edit(file: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    flow = json.loads(file.read_text("utf-8"))
+    change(flow)
+    file.write_text(json.dumps(flow), "utf-8")
+
+
+def remove_switch(flow: dict[str, Any]) -> None:
+    flow["nodes"] = [node for node in flow["nodes"] if node["name"] != "What happened?"]
+
+
+def replace_rows(flow: dict[str, Any]) -> None:
+    (split,) = [node for node in flow["nodes"] if node["name"] == "Check order"]
+    inputs = split["parameters"]["workflowInputs"]["value"]
+    inputs["rows"] = "={{ $json.rows }}"
+
+
+def test_a_process_that_waits_in_several_places_is_proved(invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "order.json"
     ran = invoke("compile", MODEL, "--target", "n8n", "--verify", "-o", file)
-    words = " ".join(ran.err.split())
-    assert ran.code == 1
-    assert not file.exists()
-    assert "not verified: `Order`" in words
-    assert "OF629" in words
-    assert "`compile` without --verify writes it" in words
-    assert "proved," not in words
-    assert invoke("compile", MODEL, "--target", "n8n", "-o", file).code == 0
+    assert ran.code == 0, ran.err
+    assert "verified `Order`: proved, 4 states" in ran.err
     ran = invoke("verify", MODEL, file)
+    assert (ran.code, ran.out.partition(":")[0]) == (0, "proved")
+
+
+def test_nothing_is_compared(invoke: Invoke, compiled: Path) -> None:
+    edit(compiled, remove_switch)
+    ran = invoke("verify", MODEL, compiled)
     assert ran.code == 1
     assert ran.out.startswith("not compared: ")
-    (result,) = json.loads(invoke("verify", MODEL, file, "--json").out)["results"]
+    assert "OF629" in ran.err
+    (result,) = json.loads(invoke("verify", MODEL, compiled, "--json").out)["results"]
     assert (result["verdict"], result["states"]) == ("not compared", 0)
+
+
+def test_what_is_not_read(invoke: Invoke, compiled: Path) -> None:
+    edit(compiled, replace_rows)
+    ran = invoke("verify", MODEL, compiled, "--format", "json")
+    assert ran.code == 1
+    codes = {d["code"] for d in json.loads(ran.out)["diagnostics"]}
+    assert codes == {"OF481", "OF635"}
 
 
 def test_one_execution_keeps_the_proof(invoke: Invoke, tmp_path: Path) -> None:
@@ -60,7 +91,7 @@ def test_one_execution_keeps_the_proof(invoke: Invoke, tmp_path: Path) -> None:
 def test_one_execution_changes_nothing_where_nothing_waits_beside(
     invoke: Invoke, tmp_path: Path
 ) -> None:
-    good = MODEL.with_name("good.bpmn")
+    good = MODEL.with_name("checked-in-turn.bpmn")
     texts = []
     for target in ("n8n{waits=rows}", INLINE):
         ran = invoke("compile", good, "--target", target)
@@ -82,7 +113,7 @@ def test_edits_are_merged_with_a_warning(invoke: Invoke, tmp_path: Path) -> None
     model.write_text(renamed, "utf-8")
     ran = invoke("compile", model, "--target", "n8n", "--merge", file, "-o", file)
     assert ran.code == 0, ran.err
-    assert "warning OF629" in ran.err
+    assert "warning OF481" in ran.err
     merged = {n["name"]: n for n in json.loads(file.read_text("utf-8"))["nodes"]}
     assert merged["Check credit"]["parameters"]["formTitle"] == "Is the customer solvent?"
     assert {"Count stock", "Claim Count stock"} <= merged.keys()
