@@ -34,13 +34,17 @@ _CHOICES = 3
 MOST = 16
 """Maximum number of steps of a process; those with least support are omitted."""
 
-FEWEST, SHARE = 3, 0.4
-"""Minimum number of steps of a process, if there are phrases: in total, and per message of a
-case."""
+FEWEST, SHARE = 3, 0.7
+"""Minimum number of steps of a process, if there are phrases: in total, and per message of a case.
+In corpora whose tasks are known, people write about one to two messages for a task."""
 
 
-FAIR = 0.7
+FAIR = 0.3
 """Beyond this minimum, a step that no message states clearly needs a phrase with this score."""
+
+
+GOES_ON = 0.1
+"""A message is about the step before it unless the step after it is more similar by this much."""
 
 
 @dataclass(eq=False)
@@ -122,7 +126,8 @@ def find_steps(
     fair = sum(candidate[2] or candidate[3] >= FAIR for candidate in steps)
     kept = steps[: min(MOST, max(clear, min(usual, max(fair, FEWEST))))]
     kept.sort(key=lambda item: (item[0], item[1].name))
-    return _attach_messages(cases, _join_equal_steps([candidate[1] for candidate in kept]))
+    joined = _join_equal_steps([candidate[1] for candidate in kept])
+    return _attach_messages(traits, cases, joined)
 
 
 def phrase_key(phrase: Phrase) -> str:
@@ -227,16 +232,38 @@ def unify_labels(actors: Sequence[str]) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _attach_messages(cases: Sequence[Sequence[int]], steps: list[Step]) -> list[Step]:
-    """The steps, with every other message of a case put to the step of the message before (at the
-    beginning: the one after)."""
+def _attach_messages(
+    traits: Traits, cases: Sequence[Sequence[int]], steps: list[Step]
+) -> list[Step]:
+    """The steps, with every other message of a case put to the step before or after it, whichever
+    is nearer in meaning."""
+    # 1. the mean meaning of the messages that state each step
+    means = {}
+    for step in steps:
+        stated = [place for places in step.members.values() for place in places]
+        mean = traits.vectors[stated].mean(0)
+        means[id(step)] = mean / max(1e-9, float(np.linalg.norm(mean)))
     for number, case in enumerate(cases):
         of = {p: step for step in steps for p in step.members.get(number, ())}
-        current = next((of[p] for p in case if p in of), None)
+        # 2. the step after each message, from the end
+        later: dict[int, Step | None] = {}
+        following: Step | None = None
+        for place in reversed(case):
+            later[place] = following
+            following = of.get(place, following)
+        # 3. the step of each message, from the beginning
+        before: Step | None = None
         for place in case:
-            current = of.get(place, current)
-            if current is not None and place not in of:
-                current.members[number].append(place)
+            if place not in of:
+                near = [step for step in (before, later[place]) if step is not None]
+                if not near:
+                    continue
+                vector = traits.vectors[place]
+                likeness = [float(vector @ means[id(step)]) for step in near]
+                nearer = len(near) > 1 and likeness[1] > likeness[0] + GOES_ON
+                of[place] = near[1] if nearer else near[0]
+                of[place].members[number].append(place)
+            before = of[place]
     return steps
 
 
