@@ -47,6 +47,14 @@ class DiscoveryPage(Page):
         self._others = [decision for n, decision in enumerate(decided) if n not in about]
         self._pictures: dict[str, str] = {}
         self._version = 0
+        # a person who decided about a process decided which of its messages are a case
+        ids = [message.id for message in stages.traits.messages]
+        decided_ids = {id_ for decision in decided for case in decision.cases for id_ in case}
+        self._open_joins = [
+            (ids[join.first[0]], ids[join.second[0]])
+            for join in stages.undecided
+            if not decided_ids & {ids[join.first[0]], ids[join.second[0]]}
+        ]
 
     @property
     def discovery(self) -> Discovery:
@@ -61,7 +69,7 @@ class DiscoveryPage(Page):
     def text(self, notice: str) -> PageText:
         """All processes with their evidence, and the messages that belong to none."""
         cards = [
-            Card(number, process, state or "", self._picture(process))
+            Card(number, process, state or "", self._picture(process), self._list_joins(process))
             for number, (process, state) in enumerate(zip(self._found, self._state, strict=True))
         ]
         rejected = [process.name for process in self._others if process.state == "rejected"]
@@ -114,6 +122,9 @@ class DiscoveryPage(Page):
                 return self._merge(number, self._number(given.get("other")))
             case "split":
                 return self._split(number, given.get("case", []))
+        kind, _, pair = act.partition(":")
+        if kind in ("join", "apart"):
+            return self._answer_join(number, pair, joins=kind == "join")
         raise Refused("Nothing was chosen.")
 
     def _merge(self, number: int, other: int) -> str:
@@ -143,6 +154,36 @@ class DiscoveryPage(Page):
         self._state[number] = "accepted"
         self._state.insert(number + 1, "accepted")
         return f"“{name}” is now a separate process."
+
+    def _list_joins(self, process: FoundProcess) -> tuple[tuple[int, int], ...]:
+        """The pairs of cases of a process of which nobody knows whether they are one."""
+        case_of = {id_: place for place, case in enumerate(process.cases) for id_ in case}
+        pairs = [
+            tuple(sorted((case_of[first], case_of[second])))
+            for first, second in self._open_joins
+            if first in case_of and second in case_of
+        ]
+        return tuple((a, b) for a, b in dict.fromkeys(pairs) if a != b)
+
+    def _answer_join(self, number: int, pair: str, *, joins: bool) -> str:
+        """Make two cases one, or remember that they are two."""
+        process = self._found[number]
+        chosen = next((p for p in self._list_joins(process) if f"{p[0]}-{p[1]}" == pair), None)
+        if chosen is None:
+            raise Refused("This question is not on the page.")
+        first, second = (process.cases[place] for place in chosen)
+        if joins:
+            whole = tuple(sorted((*first, *second), key=self._place.__getitem__))
+            rest = [case for place, case in enumerate(process.cases) if place not in chosen]
+            cases = sorted((*rest, whole), key=lambda case: [self._place[i] for i in case])
+            (joined,) = self._described([cases])
+            self._found[number] = joined.renamed(process.name)
+        own = {*first, *second}
+        self._open_joins = [
+            join for join in self._open_joins if not (join[0] in own and join[1] in own)
+        ]
+        self._state[number] = "accepted"
+        return "They are one case now." if joins else "They stay two cases."
 
     def _restore(self, names: Sequence[str]) -> str:
         kept = [o for o in self._others if o.state != "rejected" or o.name not in names]

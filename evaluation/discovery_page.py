@@ -29,12 +29,13 @@ _ABOUT = 6
 
 class Card(NamedTuple):
     """A process in the form for the page: its place, its state (`accepted`, `rejected` or empty),
-    and its picture as SVG text."""
+    its picture as SVG text, and the pairs of cases that may be one."""
 
     number: int
     process: FoundProcess
     state: str
     picture: str
+    joins: tuple[tuple[int, int], ...] = ()
 
 
 def render_discovery(
@@ -83,6 +84,18 @@ def _card_data(card: Card, of: Mapping[str, Message]) -> dict[str, Any]:
         "about": clean_text(", ".join(process.matters[:_ABOUT])),
         "messages": sum(map(len, process.cases)),
         "cases": [_case_data(case, of) for case in process.cases],
+        "joins": [
+            {
+                "pair": f"{a}-{b}",
+                "cases": [_case_data(process.cases[place], of) for place in (a, b)],
+            }
+            for a, b in card.joins
+        ],
+        "misfits": [
+            f"Case {case + 1} does not fit: it leaves at "
+            + ", ".join(clean_text(m.step) for m in process.misfits if m.case == case)
+            for case in dict.fromkeys(m.case for m in process.misfits)
+        ],
         "elements": [
             {
                 "label": label,

@@ -168,14 +168,23 @@ def _restore_decided_cases(stages: Stages, decided: Sequence[Decided]) -> Stages
     cases: list[list[int]] = []
     homes: dict[tuple[int, int], tuple[int, int]] = {}  # of a decided case: how many, and where
     left = dict(of)
+    mostly: dict[tuple[int, int], list[int]] = {}  # the cases that are mostly of a decided one
     for number, case in enumerate(stages.cases):
         owner = find_decision([messages[p].id for p in case], decided)
         cases.append([p for p in case if p not in of or of[p][0] == owner])
         inside = Counter(of[p] for p in cases[-1] if p in of)
         for key, many in inside.items():
             homes[key] = max(homes.get(key, (0, 0)), (many, -number))
+        if inside:
+            mostly.setdefault(min(inside, key=lambda key: (-inside[key], key)), []).append(number)
         for place in cases[-1]:
             left.pop(place, None)
+    for key, parts in mostly.items():  # what a person joined stays one
+        home = -homes[key][1]
+        for part in parts:
+            if part != home and decided[key[0]].state == "accepted":
+                cases[home] += cases[part]
+                cases[part] = []
     processes = [[case for case in group if cases[case]] for group in stages.processes]
     moved: list[int] = []
     for place, key in sorted(left.items()):

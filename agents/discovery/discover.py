@@ -44,6 +44,10 @@ _TOPICLESS = load_lexicon(EnglishLexicon).words.topicless
 MATTERS = 12
 """Number of words that a description names."""
 
+MAIN_STEPS = 8
+"""Number of steps that a description names: with more, descriptions of different processes become
+alike."""
+
 TALK = 9
 """A case with fewer messages, none of which states an action, is not a case."""
 
@@ -89,6 +93,7 @@ class FoundProcess(NamedTuple):
         language: the code of the language of most of its messages.
         collaboration: the parties outside of the process with which it exchanges messages.
         misfits: the events that do not fit the model.
+        main_steps: the steps with most support, if there are more than a description names.
     """
 
     process: Process
@@ -102,6 +107,7 @@ class FoundProcess(NamedTuple):
     language: str = ENGLISH
     collaboration: Collaboration = Collaboration()
     misfits: tuple[Misfit, ...] = ()
+    main_steps: tuple[str, ...] = ()
 
     def renamed(self, name: str) -> FoundProcess:
         """The same process under another name."""
@@ -130,7 +136,7 @@ class FoundProcess(NamedTuple):
         roles = ", ".join(
             [actor for actor in self.actors if actor not in self.people][:MOST_ACTORS]
         )
-        matters, steps = ", ".join(self.matters), ". ".join(self.steps)
+        matters, steps = ", ".join(self.matters), ". ".join(self.main_steps or self.steps)
         if self.language != ENGLISH:
             parts = [roles, matters, self.summary.rstrip("."), steps]
             return " ".join(f"{part}." for part in parts if part)
@@ -409,12 +415,19 @@ def _describe_process(
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in cases),
         matters,
+        main_steps=_choose_main_steps(steps),
         people=frozenset(
             bare_name(sender)
             for sender in senders
             if sender is not None and not role_of_person(sender)
         ),
     )
+
+
+def _choose_main_steps(steps: Sequence[Step]) -> tuple[str, ...]:
+    """The steps that a description names: those with most support, in the order of the process."""
+    by_support = sorted(range(len(steps)), key=lambda n: (-steps[n].support, n))
+    return tuple(steps[n].name for n in sorted(by_support[:MAIN_STEPS]))
 
 
 def _choose_matters(

@@ -23,6 +23,7 @@ from orgflow.agents.discovery.decisions import (
     write_decisions,
 )
 from orgflow.agents.discovery.discover import Discovery, Stages, group_messages
+from orgflow.agents.discovery.joined_cases import CaseJoin
 from orgflow.commands.discovery_page import DiscoveryPage
 from orgflow.commands.page_server import PageServer, Refused
 from orgflow.evaluation.discovery_page import _case_data
@@ -298,6 +299,30 @@ def test_cases_are_named_after_what_most_messages_are_about(stages: Stages) -> N
     assert (long["size"], len(long["messages"])) == (30, 12)
     page, _ = page_of(stages)
     assert page.text("").html.count("<li>") >= sum(len(c) for f in page._found for c in f.cases[:1])
+
+
+def test_cases_that_may_be_one_are_a_question(stages: Stages) -> None:
+    process = stages.processes[0]
+    first, second = (tuple(stages.cases[case]) for case in process[:2])
+    asked = stages._replace(undecided=(CaseJoin(first, second, 0.6),))
+    page, kept = page_of(asked)
+    html = page.text("").html
+    assert html.count("Yes, one case") == html.count("No, two cases") == 1
+    (pair,) = re.findall(r'value="join:(\d+-\d+)"', html)
+    count = len(page.discovery.processes[0].cases)
+    with pytest.raises(Refused, match="not on the page"):
+        decide(page, "join:7-9")
+    assert decide(page, f"join:{pair}") == "They are one case now."
+    assert "one case" not in page.text("").html
+    assert len(page.discovery.processes[0].cases) == count - 1
+    later = sorted(len(process.cases) for process in again(asked, kept).processes)
+    assert later == [count - 1, count], "the next run keeps it"
+
+    page, kept = page_of(asked)
+    assert decide(page, f"apart:{pair}") == "They stay two cases."
+    assert "one case" not in page.text("").html
+    assert len(again(asked, kept).processes[0].cases) == count
+    assert "one case" not in page_of(asked, tuple(kept))[0].text("").html, "it is asked once"
 
 
 def test_a_decision_leads_back_to_its_process(stages: Stages) -> None:

@@ -6,6 +6,8 @@ truth; its cases take different ways, repeat parts, and wait for parties outside
 works in several processes.
 """
 
+# ruff: noqa: E501  # texts of messages
+
 from __future__ import annotations
 
 import random
@@ -538,7 +540,9 @@ def _play_case(
             yield _make_record(more, later, channel, reader, writer, given, answer)
             known[more] = dict(known[id_])
         long_wait = letter in ("e", "c") and rng.random() < 0.3
-        at += timedelta(days=rng.uniform(6, 15)) if long_wait else timedelta(hours=rng.uniform(2, 30))
+        at += (
+            timedelta(days=rng.uniform(6, 15)) if long_wait else timedelta(hours=rng.uniform(2, 30))
+        )
 
 
 _NODS: Sequence[str] = (
