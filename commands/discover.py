@@ -32,7 +32,12 @@ from orgflow.commands.session import Session, end_command, exit_code
 from orgflow.commands.stores import local_folder, open_store
 from orgflow.compiler import CompileRequest, compile_separately
 
-from orgflow_ir.diagnostics.message_rules import NoMessageStore, NothingDiscovered, SimplerDiscovery
+from orgflow_ir.diagnostics.message_rules import (
+    NoMessageStore,
+    NothingDiscovered,
+    SimplerDiscovery,
+    TooFewCases,
+)
 from orgflow_ir.filling.evidence_check import check_evidence
 from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.pipeline import PassContext
@@ -236,6 +241,9 @@ def discover_processes(
 
         known = remembered.Remembered(store.cached(embedder))
         stages = decisions.apply_decisions(discover.group_messages(messages, known, show), decided)
+        if stages.refused:
+            groups = "1 group" if stages.refused == 1 else f"{stages.refused} groups"
+            ctx.emit(TooFewCases, f"{groups} of messages have too few cases for a process")
         if client is None:
             show(discover.STAGES - 1, discover.STAGES, "steps")
             discovery = stages.described(known)
@@ -372,6 +380,13 @@ _ABOUT = 6
 """Words that describe the outline: a process has the name of one of its steps."""
 
 
+_CONFIDENCE = {
+    "high": "   high confidence: three cases or more share most steps",
+    "middle": "   middle confidence: few cases share the steps",
+    "low": "   low confidence: one case only, so that no alternatives were seen",
+}
+
+
 def outline_processes(discovery: Discovery) -> str:
     """The result as text for people."""
     lines = []
@@ -383,6 +398,7 @@ def outline_processes(discovery: Discovery) -> str:
             lines.append(f"   by {', '.join(process.actors)}")
         if process.matters:
             lines.append(f"   about {', '.join(process.matters[:_ABOUT])}")
+        lines.append(_CONFIDENCE[process.confidence])
         lines += [f"   - {step}" for step in process.steps]
         for case in dict.fromkeys(misfit.case for misfit in process.misfits):
             steps = [f"`{misfit.step}`" for misfit in process.misfits if misfit.case == case]
@@ -403,6 +419,8 @@ def json_text(discovery: Discovery, language_model: dict[str, Any] | None = None
                 "steps": list(process.steps),
                 "actors": list(process.actors),
                 "cases": [list(case) for case in process.cases],
+                "confidence": process.confidence,
+                "step_cases": list(process.step_cases),
                 **(
                     {"misfits": [misfit._asdict() for misfit in process.misfits]}
                     if process.misfits

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Literal
 
 from orgflow.agents.discovery.automatic import find_automatic_messages, is_exchange
 from orgflow.agents.discovery.case_weights import WEIGHTS
@@ -64,6 +65,13 @@ MOST_QUOTES = 5
 """Maximum number of passages kept for one element; a step may have many messages."""
 
 
+Confidence = Literal["high", "middle", "low"]
+"""How sure a process is."""
+
+SURE_CASES, SURE_STEPS = 3, 0.7
+"""A process is sure if this number of cases show this share of its steps."""
+
+
 class Misfit(NamedTuple):
     """An event of a case that the model does not have where it is.
 
@@ -94,6 +102,7 @@ class FoundProcess(NamedTuple):
         collaboration: the parties outside of the process with which it exchanges messages.
         misfits: the events that do not fit the model.
         main_steps: the steps with most support, if there are more than a description names.
+        step_cases: the number of cases that show each step.
     """
 
     process: Process
@@ -108,6 +117,17 @@ class FoundProcess(NamedTuple):
     collaboration: Collaboration = Collaboration()
     misfits: tuple[Misfit, ...] = ()
     main_steps: tuple[str, ...] = ()
+    step_cases: tuple[int, ...] = ()
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure the process is: `high` if three cases or more share most steps, `low` if a
+        single case shows it, so that nobody saw an alternative."""
+        if len(self.cases) < 2:
+            return "low"
+        shared = sum(number >= SURE_CASES for number in self.step_cases)
+        sure = len(self.cases) >= SURE_CASES and shared >= SURE_STEPS * len(self.step_cases) > 0
+        return "high" if sure else "middle"
 
     def renamed(self, name: str) -> FoundProcess:
         """The same process under another name."""
@@ -191,6 +211,7 @@ class Stages(NamedTuple):
         phrases: the phrases of messages.
         names: names of processes that a person decided on, by their places.
         undecided: pairs of cases that may be one, of which nobody knew.
+        refused: number of groups of alike cases that are too few for a process.
     """
 
     traits: Traits
@@ -199,6 +220,7 @@ class Stages(NamedTuple):
     phrases: list[list[Phrase]]
     names: Mapping[int, str] = MappingProxyType({})
     undecided: tuple[CaseJoin, ...] = ()
+    refused: int = 0
 
     def described(self, embedder: Embedder) -> Discovery:
         """Steps and models of the processes, without a language model."""
@@ -251,7 +273,8 @@ def group_messages(
     ]  # in one of two mails nobody may say it  # fmt: skip
     progress(3, STAGES, "processes")
     similar = find_processes(traits, cases, embedder if smallest < SMALLEST else None)
-    processes = select_recurring(traits, cases, similar)
+    processes = select_recurring(traits, cases, similar, threads=smallest < SMALLEST)
+    refused = len(similar) - len(processes)
     if smallest == SMALLEST:
         known = {case[0] for case in cases}
         rest = [group for group in groups if group[0] not in known]
@@ -272,6 +295,7 @@ def group_messages(
         [[fresh[c] for c in p] for p in processes],
         phrases,
         undecided=joined.undecided,
+        refused=refused,
     )
 
 
@@ -416,6 +440,7 @@ def _describe_process(
         tuple(tuple(traits.messages[i].id for i in case) for case in cases),
         matters,
         main_steps=_choose_main_steps(steps),
+        step_cases=tuple(len(step.members) for step in steps),
         people=frozenset(
             bare_name(sender)
             for sender in senders

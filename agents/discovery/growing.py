@@ -204,6 +204,7 @@ def build_process(known: Known, id: str, traits: Traits) -> FoundProcess:
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in known.cases),
         summary=_join_summary(known),
+        step_cases=tuple(len(step.members) for step in steps),
     )
 
 
@@ -257,6 +258,7 @@ def _build_stated_process(
         summary=_join_summary(known),
         collaboration=Collaboration(model.pools, model.message_flows, model.catalog),
         misfits=misfits,
+        step_cases=tuple(len(step.members) for step in known.steps),
     )
 
 

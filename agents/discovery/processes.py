@@ -42,6 +42,10 @@ number of groups."""
 RECURS = 3
 """Minimum number of short cases that show a process; fewer may be similar by chance."""
 
+FEWEST_THREADS = 2
+"""Minimum number of long threads that show a process where threads are cases: one is a discussion,
+as most threads of a support list are."""
+
 TALK, MOST_OF_ALL = 40, 0.5
 """One case with more than this share of this number of messages is a conversation, such as the chat
 of a family."""
@@ -165,7 +169,11 @@ def _find_densest(ordered: Any, parts: int) -> tuple[float, float]:
 
 
 def select_recurring(
-    traits: Traits, cases: Sequence[Sequence[int]], processes: Sequence[Sequence[int]]
+    traits: Traits,
+    cases: Sequence[Sequence[int]],
+    processes: Sequence[Sequence[int]],
+    *,
+    threads: bool = False,
 ) -> list[list[int]]:
     """The processes without those that only a few short cases show, a single case with most
     messages, and notices: requests that are usually unanswered, while others are answered, are not
@@ -175,7 +183,9 @@ def select_recurring(
         traits: the traits of all messages.
         cases: places of messages.
         processes: places of cases.
+        threads: whether threads are cases, so that a long one alone is a discussion.
     """
+    fewest = FEWEST_THREADS if threads else 1
     used = {place for case in cases for place in case}
     alone = [place for place in range(len(traits.messages)) if place not in used]
 
@@ -198,7 +208,7 @@ def select_recurring(
         list(process) for process in processes
         if (len(process) > 1 or len(cases[process[0]]) <= talk)
         and (
-            any(len(cases[c]) >= SMALLEST for c in process)
+            sum(len(cases[c]) >= SMALLEST for c in process) >= fewest
             or (len(process) >= RECURS and not has_notices(process))
         )
     ]  # fmt: skip

@@ -82,6 +82,26 @@ class NothingDiscovered(Rule):
     category = Category.GAP
 
 
+class TooFewCases(Rule):
+    """
+    What it finds
+        Groups of messages that may show a process, but too few cases of it: a single thread where
+        threads are the cases, or fewer than three short ones.
+    Why it is wrong
+        One thread is a discussion. A process is what is done again for each new case, so that these
+        groups are not drawn.
+    Example
+        A support list in which each thread is about another question.
+    Instead
+        Ingest messages over a longer period, or the mailboxes of more participants.
+    """
+
+    code = "OF655"
+    name = "too-few-cases"
+    severity = Severity.INFO
+    category = Category.GAP
+
+
 class SimplerDiscovery(Rule):
     """
     What it finds
@@ -146,5 +166,5 @@ class IncompleteMessage(Rule):
 
 MESSAGE_RULES: tuple[type[Rule], ...] = (
     SkippedMessage, UnknownMessages, NoMessageStore, NothingDiscovered, SimplerDiscovery,
-    UnusedColumns, IncompleteMessage,
+    TooFewCases, UnusedColumns, IncompleteMessage,
 )  # fmt: skip
