@@ -156,7 +156,8 @@ class FoundProcess(NamedTuple):
         roles = ", ".join(
             [actor for actor in self.actors if actor not in self.people][:MOST_ACTORS]
         )
-        matters, steps = ", ".join(self.matters), ". ".join(self.main_steps or self.steps)
+        main = [step for step in self.steps if step in self.main_steps] or self.steps
+        matters, steps = ", ".join(self.matters), ". ".join(main)
         if self.language != ENGLISH:
             parts = [roles, matters, self.summary.rstrip("."), steps]
             return " ".join(f"{part}." for part in parts if part)
@@ -450,7 +451,10 @@ def _describe_process(
 
 
 def _choose_main_steps(steps: Sequence[Step]) -> tuple[str, ...]:
-    """The steps that a description names: those with most support, in the order of the process."""
+    """The steps that a description names: those with most support, in the order of the process;
+    empty if it names all."""
+    if len(steps) <= MAIN_STEPS:
+        return ()
     by_support = sorted(range(len(steps)), key=lambda n: (-steps[n].support, n))
     return tuple(steps[n].name for n in sorted(by_support[:MAIN_STEPS]))
 

@@ -29,12 +29,14 @@ class LexiconError(ValueError):
 @dataclass(frozen=True)
 class EnglishVerbs:
     """Lists of infinitives in `english.toml`; `irregular` maps past forms to them, `alone` lists
-    the particles of verbs without an object."""
+    the particles of verbs without an object, `idioms` pairs of a verb and the last word of its
+    object."""
 
     acts: Words
     talk: Words
     weak: Words
     light: Words
+    idioms: Words
     leading: Words
     states: Words
     sending: Words

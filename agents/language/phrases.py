@@ -198,6 +198,8 @@ def _score_words(base: str, lemma: str, target: Target) -> float | None:
     act = base in _VERBS.light and lemma == base and is_act_noun(target.words[-1])
     if base in _VERBS.talk and base not in _VERBS.weak and not act:
         return None
+    if f"{base}-{target.words[-1]}" in _VERBS.idioms:
+        return None
     score = _KNOWN if base in _VERBS.acts or act else _UNUSUAL
     unspecific = len(target.words) == 1 and not target.tail
     if base in _VERBS.weak and not act and lemma == base:
