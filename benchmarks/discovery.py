@@ -9,6 +9,8 @@ examples and of MIWG's reference models instead, one of them in German, on which
 `--wordings` measures four corpora of terse mail that is not written like `synth`
 (`tests/support/terse_mails.py`), two of them in German, by the weights of the program; the last
 two are referees, which are only measured.
+`--second` measures a corpus of another field and style with its true models
+(`tests/support/theatre_corpus.py`): chats and calls, loops, deadlines, parties outside.
 `--short` measures mailboxes of short threads instead (`tests/support/short_threads.py`).
 Prints the figures of each corpus, their median and range. `--sample` prints steps, each with a
 sentence behind it, for a person to judge; `--named` prints which share of the true tasks the
@@ -65,6 +67,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from short_threads import in_right_process, short_threads  # noqa: E402
 from terse_mails import terse_mails  # noqa: E402
+from theatre_corpus import list_outlines, make_theatre_corpus  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
 SYNTH = {
@@ -80,6 +83,9 @@ TERSE = {"terse F": ("en", 31), "terse G": ("de", 32)}
 
 REFEREES = {"terse H": ("en referee", 33), "terse I": ("de referee", 34)}
 """More of them, only measured: no word and no weight was chosen by them."""
+
+SECOND = ("theatre",)
+"""A corpus that was written from descriptions of processes, in the style of chats."""
 
 HELD_OUT = Path(__file__).resolve().with_name("held_out_weights.json")
 HARD = "shared-staff,lost-threads,lost-roles"
@@ -139,6 +145,15 @@ def make(folder: Path, name: str, kind: str) -> tuple[Path, Path]:
         lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
         stream.write_text("".join(lines), "utf-8")
         truth.write_text(json.dumps(known, ensure_ascii=False), "utf-8")
+    elif name in SECOND:
+        records, known = make_theatre_corpus(hard=kind == "hard")
+        stream.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+        truth.write_text(json.dumps(known), "utf-8")
+        for process, outline in list_outlines().items():
+            source = place / f"{process}.outline"
+            source.write_text(outline, "utf-8")
+            orgflowc("compile", str(source), "--target", "bpmn", "-o",
+                     str(place / f"{process}.bpmn"))  # fmt: skip
     else:
         given = DATA / "communications"
         file = "messages_shared_staff.jsonl" if kind == "hard" else "messages.jsonl"
@@ -155,13 +170,13 @@ def make(folder: Path, name: str, kind: str) -> tuple[Path, Path]:
     return store, truth
 
 
-def true_models(names: Iterable[str]) -> dict[str, Model]:
-    """The models of the PMo dataset that corpora are made of, by process; a process beside others
-    in one model has none of its own."""
+def true_models(names: Iterable[str], folder: Path = DATA / "pmo" / "bpmn") -> dict[str, Model]:
+    """The models that corpora are made of, by process, those of the PMo dataset if no other folder
+    is given; a process beside others in one model has none of its own."""
     registry = Registry(outside=False)
     found = {}
     for name in sorted(names):
-        path = DATA / "pmo" / "bpmn" / f"{name}.bpmn"
+        path = folder / f"{name}.bpmn"
         if not path.is_file():
             continue
         model = load_model(str(path), registry, PassContext(registry=registry))
@@ -191,7 +206,8 @@ def measured(folder: Path, kind: str, names: Sequence[str]) -> dict[str, Scores]
             took = time.process_time() - begin
             known = read_truth(truth.read_text("utf-8"))
             ids = [m.id for m in messages]
-            scores[name] = score_discovery(found, known, ids, embedder, true_models(known.texts))
+            models = true_models(known.texts, *([truth.parent] if name in SECOND else []))
+            scores[name] = score_discovery(found, known, ids, embedder, models)
         print(
             f"{name}, {kind}: {len(messages)} messages, {took:.0f} s of processor time",
             file=sys.stderr,
@@ -364,6 +380,7 @@ def main() -> None:
     parser.add_argument("--only", metavar="NAME", help="one corpus")
     parser.add_argument("--fresh", action="store_true", help="the fresh corpora")
     parser.add_argument("--wordings", action="store_true", help="terse mail of other wordings")
+    parser.add_argument("--second", action="store_true", help="the corpus of a theatre")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--short", action="store_true", help="mailboxes of short threads")
     arguments = parser.parse_args()
@@ -372,6 +389,7 @@ def main() -> None:
         return
     names = list(FRESH) if arguments.fresh else ["communications", *SYNTH]
     names = [*TERSE, *REFEREES] if arguments.wordings else names
+    names = list(SECOND) if arguments.second else names
     names = [arguments.only] if arguments.only else names
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(arguments.keep or temporary)
