@@ -120,6 +120,7 @@ WITHOUT_CASE = {
     "OF022": (STORE, "messages/test_discover.py::test_what_is_no_store"),
     "OF023": (STORE, "messages/test_discover.py::test_too_few_messages"),
     "OF024": (STORE, "messages/test_discover.py::test_what_is_not_installed_is_reported"),
+    "OF655": (STORE, "messages/test_laughable_names.py::test_too_few_cases_are_reported"),
     "OF402": ("no target of ours loses anything", "test_plugins_example.py"
                      "::test_the_lowering_asks_before_it_loses_something"),
     "OF479": (LARGE, "backends/asl/test_asl_losses.py"

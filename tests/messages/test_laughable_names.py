@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from orgflow import cli
+from orgflow.agents.discovery import discover
 from orgflow.agents.discovery.processes import select_recurring
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.agents.language.phrases import CLEAR, find_phrases
 from orgflow.store.embedder import HashedWords
+from orgflow.store.messages import MessageStore
 from short_threads import short_threads
+from small_corpus import corpus
+
+from orgflow_ir.diagnostics.message_rules import TooFewCases
 
 LAUGHED_AT = (
     "Have a lovely weekend!", "Hope this finds you well.", "Do we know anything yet?",
@@ -48,3 +56,21 @@ def test_a_long_discussion_alone_is_no_process() -> None:
     assert select_recurring(traits, cases, [[0], [2]], threads=True) == []
     assert select_recurring(traits, cases, [[0], [2]]) == [[0]]
     assert select_recurring(traits, cases, [[0, 1], [2]], threads=True) == [[0, 1]]
+
+
+def test_too_few_cases_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group_messages = discover.group_messages
+    monkeypatch.setattr(
+        discover, "group_messages", lambda *given: group_messages(*given)._replace(refused=3)
+    )
+    store = str(tmp_path / "store")
+    with MessageStore.create(store) as opened:
+        opened.add(corpus()[0])
+        opened.link()
+    assert cli.run(["discover", store, "--no-model"]) == 0
+    shown = capsys.readouterr()
+    assert f"info {TooFewCases.code}" in shown.err
+    assert "3 groups of messages have too few cases for a process" in shown.err
+    assert "confidence" in shown.out
