@@ -142,7 +142,7 @@ class CanvasPlay:
             try:
                 left = yield from self._run_node(node, item, outputs, execution)
             except CanvasError as error:
-                self.effects.append(f"error at {name}: {error}")
+                self.effects.append(f"error: {error}")
                 return {}
             outputs[name] = {str(output): value for output, value in left.items()}
             wired = self.connections.get(name, {}).get("main", [])

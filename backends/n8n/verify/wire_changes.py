@@ -21,7 +21,10 @@ from orgflow_ir.targets.verification import Changed
 _FREE = (actions.PassOn, actions.Placeholder, actions.SetDecision)
 """Actions of nodes that compute nothing, so that a run may go around them."""
 
-_SORTING = (actions.CatchError, actions.AskAgain, actions.CheckCall, actions.ReadEscalations)
+_SORTING = (
+    actions.CatchError, actions.AskAgain, actions.CheckCall, actions.ReadEscalations,
+    actions.ChooseSegment,
+)  # fmt: skip
 """Actions of nodes that sort items into outputs and that no gateway of the model stands for."""
 
 SETTINGS = "the workflow's settings"
