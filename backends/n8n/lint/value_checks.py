@@ -482,6 +482,11 @@ def _check_constant(report: Report, node: Node) -> None:
         )
 
 
+def _part_of(value: Any, key: str | int) -> Any:
+    """The entry of a list or the value of an object; `None` if it is not there."""
+    return value[key] if isinstance(value, list) or key in value else None
+
+
 def _check_unfilled(report: Report, node: Node) -> None:
     """Conditions without any comparison."""
     if node.short == "switch" and node.version < 3:
@@ -492,7 +497,7 @@ def _check_unfilled(report: Report, node: Node) -> None:
         for key in rule.place:
             if not isinstance(given, list | Mapping):
                 break
-            given = given[key] if isinstance(given, list) or key in given else None
+            given = _part_of(given, key)
         computed = isinstance(given, Mapping) and isinstance(given.get("conditions"), str)
         if rule.condition.comparisons or computed or not isinstance(given, Mapping | None):
             continue
