@@ -482,7 +482,7 @@ def _check_constant(report: Report, node: Node) -> None:
         )
 
 
-def _part_of(value: Any, key: str | int) -> Any:
+def _part_of(value: Any, key: Any) -> Any:
     """The entry of a list or the value of an object; `None` if it is not there."""
     return value[key] if isinstance(value, list) or key in value else None
 
