@@ -17,7 +17,7 @@ from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.lint_report import Report
 from orgflow.backends.n8n.lint.value_rules import ConstantCondition, ExcludedNode, FailingValue
-from orgflow.backends.n8n.node_types.conditions import FIRST_TYPES
+from orgflow.backends.n8n.node_types.conditions import FIRST_TYPES, OPERATIONS
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.records import NamedTuple
@@ -341,6 +341,8 @@ def _list_comparisons(node: Node) -> Iterator[tuple[Comparison, int, Path]]:
     for rule in rules.rules if rules is not None else ():
         if rule.condition.first:
             continue  # the shape of version 1, which later versions ignore: OF439
+        if rule.condition.raw.get("combinator") not in ("and", "or", None):
+            continue  # never true: OF439
         comparisons = rule.condition.comparisons
         for comparison in comparisons:
             yield comparison, len(comparisons), (*rule.place, *comparison.place)
@@ -431,6 +433,8 @@ def _is_constant(comparison: Comparison) -> bool:
     """Whether a comparison has one result for every item, and nobody means it so: "true is true"
     and "1 = 1" are written to switch a branch on, and a fixed text that "exists" as the last rule
     of a Switch."""
+    if comparison.operation not in OPERATIONS.get(comparison.kind, ()):
+        return False  # never true: OF439
     fixed, left = _constant_of(comparison.left)
     if not fixed or left in (None, "") or isinstance(left, bool):
         return False
@@ -478,6 +482,11 @@ def _check_constant(report: Report, node: Node) -> None:
         )
 
 
+def _part_of(value: Any, key: Any) -> Any:
+    """The entry of a list or the value of an object; `None` if it is not there."""
+    return value[key] if isinstance(value, list) or key in value else None
+
+
 def _check_unfilled(report: Report, node: Node) -> None:
     """Conditions without any comparison."""
     if node.short == "switch" and node.version < 3:
@@ -486,7 +495,9 @@ def _check_unfilled(report: Report, node: Node) -> None:
     for rule in rules.rules if rules is not None and not rules.unseen else ():
         given: Any = node.parameters
         for key in rule.place:
-            given = given[key] if not isinstance(given, Mapping) or key in given else None
+            if not isinstance(given, list | Mapping):
+                break
+            given = _part_of(given, key)
         computed = isinstance(given, Mapping) and isinstance(given.get("conditions"), str)
         if rule.condition.comparisons or computed or not isinstance(given, Mapping | None):
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from orgflow.backends.n8n.diff.file_comparison import Pair, pair_workflows
 from orgflow.backends.n8n.format.compiled_workflow import (
@@ -14,6 +14,7 @@ from orgflow.backends.n8n.format.compiled_workflow import (
 )
 from orgflow.backends.n8n.format.document import dump_json
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
+from orgflow.backends.n8n.merge.content import is_placeholder
 from orgflow.backends.n8n.merge.merge_outcome import Merged
 from orgflow.backends.n8n.merge.merge_rules import (
     AdaptedEdit,
@@ -26,6 +27,7 @@ from orgflow.backends.n8n.merge.three_way_merge import merge_workflows
 from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.gaps.gap_rules import OpenMessage, OpenTask
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -70,6 +72,7 @@ def merge_file(
             return None
         merged = merge_workflows(read_base(theirs, bases), theirs.raw, new.raw)
         report_merge(merged, theirs.title, here, ctx)
+        _drop_filled_gaps(new, merged.workflow, ctx)
         texts[mine[id(new)]] = dump_json(merged.workflow)
         parts[mine[id(new)]] = MergedPart(
             theirs.title, merged.changes, merged.conflicts, merged.two_way
@@ -96,6 +99,28 @@ def merge_file(
         (*(parts[index] for index in sorted(parts)), *removed_parts),
         kept if whole else (),
     )
+
+
+def _drop_filled_gaps(
+    new: WorkflowDocument, workflow: Mapping[str, object], ctx: PassContext
+) -> None:
+    """Remove the findings of tasks for which the merged workflow keeps the work of a person."""
+    open_before, open_after = (_list_placeholders(w) for w in (new, WorkflowDocument(workflow)))
+    filled = open_before - open_after
+    codes = {OpenTask.code, OpenMessage.code}
+    ctx.diagnostics[:] = [
+        d for d in ctx.diagnostics if d.code not in codes or d.element not in filled
+    ]
+
+
+def _list_placeholders(document: WorkflowDocument) -> set[str]:
+    """The elements whose node does nothing."""
+    elements = document.map.nodes
+    return {
+        elements[key]
+        for key, node in document.steps.items()
+        if key in elements and is_placeholder(dict(node.raw))
+    }
 
 
 def _pair_work(

@@ -88,7 +88,33 @@ class WiringMerge:
         for segment in self._list_segments():
             self._put_in(segment)
         self._move_wires()
+        self._report_new_order()
         return [w for w in self.result if self._wire_stands(w)]
+
+    def _report_new_order(self) -> None:
+        """Steps that both versions of the model have, and that follow other steps now. What only
+        leads around removed nodes is a part of their removal."""
+        before = {(w.source, w.target) for w in self.base}
+        now = {(w.source, w.target) for w in self.ours}
+        there = {key for pair in before for key in pair} & {key for pair in now for key in pair}
+        removed: dict[str, list[str]] = defaultdict(list)
+        for source, target in before:
+            removed[source].append(target)
+        for wire in dict.fromkeys(self.ours):
+            pair = wire.source, wire.target
+            if pair in before or not there.issuperset(pair):
+                continue
+            todo, reached = list(removed[wire.source]), {wire.source}
+            while todo:
+                key = todo.pop()
+                if key not in there and key not in reached:
+                    reached.add(key)
+                    todo += removed[key]
+                elif key == wire.target:
+                    break
+            else:
+                source, target = self.name_of(wire.source), self.name_of(wire.target)
+                self.changes.append(MergeChange("model", f"`{target}` follows `{source}` now"))
 
     def _wire_stands(self, wire: Link) -> bool:
         return wire.target in self.alive and self._has_port(wire)
