@@ -56,10 +56,14 @@ class TwoPassRunner(LocalRunner):
         self._next = 0
 
     def request(
-        self, stimuli: Sequence[Stimulus], errors: Mapping[str, Sequence[str | None]] | None = None
+        self,
+        stimuli: Sequence[Stimulus],
+        errors: Mapping[str, Sequence[str | None]] | None = None,
+        *,
+        scripted: bool = False,
     ) -> RunRequest:
         """As of `LocalRunner`; where a page starts a run, its item is the input by label."""
-        made = super().request(stimuli, errors)
+        made = super().request(stimuli, errors, scripted=scripted)
         page = self.compiled.root.plan.forms.get(stimuli[0].element)
         if page is None:
             return made
