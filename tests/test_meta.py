@@ -141,6 +141,11 @@ WITHOUT_CASE = {
     "OF516": (AGENT, "gaps/test_drafts.py::test_an_element_without_evidence"),
     "OF517": (AGENT, "agents/test_text_modeller.py::test_no_draft_at_all"),
     "OF518": (AGENT, "agents/test_text_modeller.py::test_what_stays_missing_is_reported"),
+    "OF650": (
+        "needs a missing package",
+        "agents/test_rule_reports.py"
+        "::test_without_a_parser_the_command_names_what_installs_it",
+    ),
     "OF645": (
         AGENT,
         "agents/test_outline_drafts.py::test_what_stays_unread_is_an_error_and_the_rest_is_kept",

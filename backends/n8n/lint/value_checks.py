@@ -416,16 +416,16 @@ def _constant_of(value: Any) -> tuple[bool, Any]:
     match = _EXPRESSION.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         return _is_fixed(value), value
-    code = match[1].strip()
-    if not code or "}}" in code:
+    text = match[1].strip()
+    if not text or "}}" in text:
         return False, None
-    if _NUMBER.fullmatch(code):
-        return True, float(code) if not re.match(r"0[xXoObB]", code) else _COMPUTED
-    if _QUOTED.fullmatch(code):
-        return True, code[1:-1]
-    if code in ("true", "false"):
-        return True, code == "true"
-    names = _NAMES.findall(_QUOTED.sub("0", code))
+    if _NUMBER.fullmatch(text):
+        return True, float(text) if not re.match(r"0[xXoObB]", text) else _COMPUTED
+    if _QUOTED.fullmatch(text):
+        return True, text[1:-1]
+    if text in ("true", "false"):
+        return True, text == "true"
+    names = _NAMES.findall(_QUOTED.sub("0", text))
     return all(name in _WORDS for name in names), _COMPUTED
 
 
