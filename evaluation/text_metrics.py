@@ -196,7 +196,7 @@ def count_splits(model: Model) -> Counter[str]:
 def count_events(model: Model) -> Counter[str]:
     """Events other than plain starts and ends, by kind: `start.timer`, `catch.message`,
     `boundary.timer`, `end.error`. Tasks that send or receive count as such events; the start of an
-    event sub-process is at the boundary of what is around it."""
+    event sub-process counts as a boundary event."""
     counts: Counter[str] = Counter()
     for scope in model.scopes():
         inside = isinstance(scope, SubProcess) and scope.flavour == "event"

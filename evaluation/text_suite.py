@@ -46,7 +46,7 @@ BY_WORDS, BY_BLEU = "paged", "bleu"
 SPLITS = {"parallel": "AND", "exclusive": "XOR", "inclusive": "OR"}
 """The kinds of splits, as published figures name them."""
 COUNTED = ("non-sequence", *SPLITS.values(), "events")
-"""What is pooled over texts: relations, splits by kind, events."""
+"""The counts that are pooled over texts: relations, splits by kind, events."""
 DEFINITIONS = """\
 task: F1 of tasks that are matched one to one. exclusive, concurrent, loop: F1 of these relations of
 matched tasks; non-sequence: of all three, the mean over the texts. order: share of ordered pairs

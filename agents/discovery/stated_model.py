@@ -42,7 +42,7 @@ class StatedDrawing(NamedTuple):
 
 
 class Collaboration(NamedTuple):
-    """What a process exchanges with parties outside of it."""
+    """The exchange of a process with parties outside of it."""
 
     pools: tuple[Pool, ...] = ()
     message_flows: tuple[MessageFlow, ...] = ()

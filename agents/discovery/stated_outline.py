@@ -178,7 +178,7 @@ def list_steps(model: Model) -> list[Node]:
 
 
 def name_step(step: Node) -> str:
-    """What a step is called in a list; an event has only the name of its message."""
+    """The name of a step in a list; an event has only the name of its message."""
     if isinstance(step, Event):
         return f"{'Receive' if step.position == 'catch' else 'Send'} {step.name}"
     return step.name

@@ -63,7 +63,7 @@ class GermanClause(NamedTuple):
         end: where it ends.
         verb: the infinitive; empty where no verb is known.
         thing: the object; a pronoun in lower case stands for one.
-        about: what a preposition names, with the preposition, where there is no object.
+        about: what a preposition names, with the preposition, if there is no object.
         actor: the performer, if it is stated.
         denied: whether it is negated.
         joined: the conjunction before it, as `oder`.

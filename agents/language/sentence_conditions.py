@@ -87,7 +87,7 @@ def find_exception(text: str) -> StatedException | None:
 
 def split_leading_condition(text: str) -> tuple[str, str]:
     """The condition without a verb at the beginning of a sentence, and the rest of the sentence,
-    with a capital; no condition and the sentence where there is none."""
+    with a capital; if there is none, an empty condition and the sentence."""
     match = _LEADING.fullmatch(text) or _NOTED.fullmatch(text)
     if match is not None and "verb" in match.groupdict() and match["verb"] not in _ACTS:
         match = None

@@ -103,8 +103,8 @@ def first_words(text: str) -> str:
 
 
 def find_in_sentence(sentence: str, text: str, at: int) -> int:
-    """Where a place of a text stands in the sentence that the text is made of, in characters: the
-    sentence has other white space, a speaker, or other clauses. 0 where it is not there."""
+    """The offset of a place of a text in the sentence that the text is made of, in characters: the
+    sentence has other white space, a speaker, or other clauses. 0 if the sentence lacks it."""
     words = re.findall(r"\w+", text[at:])[:6]
     for count in range(len(words), 0, -1):
         pattern = r"\W+".join(map(re.escape, words[:count]))

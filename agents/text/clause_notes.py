@@ -56,7 +56,7 @@ class ClauseNote(NamedTuple):
 
 
 class ReadRecord(NamedTuple):
-    """What the reader of a draft did.
+    """The record of a draft's reader.
 
     Attributes:
         actions: the actions it met.

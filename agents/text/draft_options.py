@@ -11,7 +11,7 @@ rule, for comparison. The first one is the default."""
 
 PROMPT = "prompt"
 """The option of a run: one of `PROMPTS`. Without it, recorded answers to the second one are used
-where there are none to the first."""
+if there are none to the first."""
 
 OMITTED_RULES = "omitted-rules"
 """The option of a run: names of rules that the request for an outline leaves out."""

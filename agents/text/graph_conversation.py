@@ -60,7 +60,7 @@ class GraphFollowUps:
         self._left = ["repair", "review"]
 
     def next_prompt(self, best: Candidate) -> str | None:
-        """What is asked next, `None` where there is nothing to ask."""
+        """The next request, `None` if nothing is left to ask."""
         while self._left:
             asked = _follow_up(self._left.pop(0), best)
             if asked is not None:

@@ -119,7 +119,7 @@ def ask_for_changes(
 
 
 def ask_again(candidate: Candidate) -> FollowUp:
-    """The request for another draft, where there is none."""
+    """The request for another answer, after one that is not an outline."""
     fault = candidate.faults[0]
     finding = f"Your answer is not an outline: {fault}."
     return FollowUp(

@@ -45,7 +45,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 REQUIRED: Final = ("case", "activity")
 
 CASE_PREFIX: Final = "case:"
-"""What the name of a column begins with that holds a value of the case."""
+"""The prefix of the name of a column that holds a value of the case."""
 
 _LISTED: Final = 40
 

@@ -18,7 +18,7 @@ _LEAST_EPOCH: Final = 1e8
 
 
 class UnreadableTime(ValueError):
-    """A text that is no time."""
+    """A text that is not a time."""
 
 
 def read_time(text: str, month_first: bool = False) -> float:

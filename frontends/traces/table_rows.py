@@ -35,6 +35,7 @@ from orgflow_ir.plugins.packages import install_command
 SEPARATORS: Final = (",", ";", "\t", "|")
 MOST_COLUMNS: Final = 5_000
 PARQUET: Final = b"PAR1"
+_WITHOUT_NUL: Final = {0: None}
 
 Row = tuple[int, Sequence[Any]]
 """The line of a row, and its cells."""
@@ -69,7 +70,7 @@ def _bound_lines(lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if len(line) > LONGEST_LINE:
             raise UnreadableLog(f"the line has more than {LONGEST_LINE:,} characters", number)
-        yield line.replace("\0", "") if "\0" in line else line
+        yield line.translate(_WITHOUT_NUL) if "\0" in line else line
 
 
 def read_parquet_log(path: str, mapping: Mapping[str, str]) -> Iterator[LogItem]:
@@ -146,7 +147,8 @@ def read_rows(
             if 0 <= start_at < width:
                 start = _read_moment(row[start_at], month_first)
         except UnreadableTime as error:
-            yield LogFault(line, f"`{str(error)[:60]}` is no time; the event keeps its place", True)
+            fault = f"`{str(error)[:60]}` is not a time; the event keeps its place"
+            yield LogFault(line, fault, True)
         # 3. the rest
         if of_case and case not in seen:
             seen.add(case)

@@ -70,10 +70,10 @@ def read_tool_calls(path: str) -> Iterator[LogItem]:
                 yield LogFault(line, f"the line {error}; it is left out")
                 continue
             except ValueError:
-                yield LogFault(line, "the line is no JSON; it is left out")
+                yield LogFault(line, "the line is not JSON; it is left out")
                 continue
             if not isinstance(record, dict):
-                yield LogFault(line, "the line is no JSON object; it is left out")
+                yield LogFault(line, "the line is not a JSON object; it is left out")
                 continue
             try:
                 yield from reader.read_record(record, line, session)

@@ -119,7 +119,7 @@ def _read_trace(
 ) -> Iterator[LogItem]:
     case = trace.pop_text(_ACTIVITY) or f"trace {number}"
     if case in names:
-        fault = f"two traces are named `{case[:60]}`; the second is a case of its own"
+        fault = f"two traces are named `{case[:60]}`; the second is a separate case"
         yield LogFault(trace.line, fault)
         case = f"{case} (trace {number})"
     names.add(case)

@@ -35,7 +35,7 @@ def iterate_xml(file: BinaryIO) -> Iterator[XmlOpened | XmlClosed]:
     """The tags of a file in order.
 
     Raises:
-        UnreadableLog: the file is no XML, ends early, declares entities, or is nested deeper than
+        UnreadableLog: the file is not XML, ends early, declares entities, or is nested deeper than
             `MOST_DEPTH`. An entity can expand to gigabytes, or name another file; logs need none.
     """
     parser = expat.ParserCreate()

@@ -77,9 +77,9 @@ class ChoiceRules(NamedTuple):
     """The conditions of a choice.
 
     Attributes:
-        rules: the condition of each way, or `None` for the one that is left.
+        rules: the condition of each branch, or `None` for the remaining one.
         accuracy: the share of the cases of the other half that go where the conditions say.
-        baseline: the share of these cases that take the most frequent way.
+        baseline: the share of these cases that take the most frequent branch.
         cases: the number of all cases.
     """
 

@@ -68,7 +68,7 @@ class LogFault(NamedTuple):
 
 
 LogItem = LogEvent | CaseAttributes | LogFault
-"""What a reader yields, in the order of the file."""
+"""The items that a reader yields, in the order of the file."""
 
 
 class UnreadableLog(ValueError):

@@ -14,7 +14,7 @@ IGNORED: Final = frozenset(
     ("schedule", "assign", "reassign", "suspend", "resume", "withdraw", "pi_abort", "ate_abort")
 )
 """Transitions of the standard life cycle at which an activity neither starts nor is done. A word
-that is not in the standard is a state of its own, and its event is kept."""
+that is not in the standard is a separate state, and its event is kept."""
 
 ORDERED_SHARE: Final = 0.9
 """The share of neighbouring events in the order of time from which the others are clock faults."""

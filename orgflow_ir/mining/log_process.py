@@ -51,7 +51,7 @@ class TimeSpread(NamedTuple):
 
 @dataclass(eq=False)
 class ActivityFigures:
-    """What a log shows of an activity.
+    """The figures of an activity in a log.
 
     Attributes:
         events, cases: how often it occurs, and in how many cases.
@@ -76,7 +76,7 @@ class MinedProcess:
         tree: the structure, whose steps are places in the activities of the log.
         process: the process that is drawn of it.
         figures: by activity.
-        way_counts: the number of visits of each way of each choice, by the number of the choice.
+        way_counts: the number of visits of each branch of each choice, by the number of the choice.
         rules: the conditions of choices that have some.
         fitting: the share of the events that are in the structure.
     """

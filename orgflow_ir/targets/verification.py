@@ -20,7 +20,7 @@ class Verdict(StrEnum):
     that a person added or put in the place of a placeholder. BOUNDED: no difference was found
     within the given bound. CHANGED: content that the compiler wrote differs, and whether it does
     the same was not determined. DIFFERENT: a run shows the difference. NOT_COMPARED: the parts
-    of the workflow cannot be told apart, so nothing was compared.
+    of the workflow cannot be distinguished, so nothing was compared.
     """
 
     PROVED = "proved"

@@ -36,7 +36,7 @@ _KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "function": ("a function", "functions"),
     "list": ("a list", "lists"),
 }
-"""What a value is that is no object, and what several are."""
+"""The words for a value that is not an object, and for several."""
 
 _SCALARS: Final = frozenset({"text", "number", "boolean", "scalar"})
 
@@ -192,7 +192,8 @@ def check_code_names(report: Report, node: Node, names: ScriptNames, *, whole: b
         if elsewhere:
             what = "which n8n's Code node does not have by default"
             calls = unknown.name in ("fetch", "XMLHttpRequest", "WebSocket")
-            help = f"use {'an HTTP Request node' if calls else 'what the Code node provides'}"
+            instead = "an HTTP Request node" if calls else "a name that the Code node provides"
+            help = f"use {instead}"
         else:
             what = "which the code does not declare and n8n does not provide"
             good = names.declared_names | _OF_RUNNER | _OF_DATA | given

@@ -131,8 +131,8 @@ class CodeResult(Rule):
     """
     What it finds
         A Code node whose code returns a value of the wrong shape: a text or a number, a list of
-        these, an item whose `json` is no object, or a list where it runs once for each item. If
-        only some of its `return` statements do so, the severity is warning.
+        these, an item whose `json` is not an object, or a list where it runs once for each item.
+        If only some of its `return` statements do so, the severity is warning.
     Why it is wrong
         The node fails: “Code doesn't return items properly”.
     Example

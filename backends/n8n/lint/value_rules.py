@@ -10,8 +10,8 @@ class FailingValue(Rule):
     What it finds
         A fixed value with which the node fails in every run: a text in a field of the type number,
         JSON that is not valid, an address without `http`, a negative wait or one until a text that
-        is no date, a loop with a batch size below 1, a pattern that is not a regular expression, or
-        an operation without the fields that it needs.
+        is not a date, a loop with a batch size below 1, a pattern that is not a regular expression,
+        or an operation without the fields that it needs.
     Why it is wrong
         n8n publishes the workflow, and the node fails when it runs, or a loop does nothing.
     Example

@@ -1,8 +1,8 @@
 """The segments of a canvas, read from its workflow alone: the start of each, the switch at which
 all of them begin, and the calls of the support set that end them.
 
-A person may have edited the workflow. What the reading does not understand is a fault, and a
-workflow with faults is not proved.
+A person may have edited the workflow. A part in an unknown form is a fault, and a workflow with
+faults is not proved.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class SegmentCanvas:
         pages: the node of each page of a task, by the address of its form.
         starts: the element at which each start begins, by the node that stands for the start.
         ends: the nodes that end segments.
-        unread_ends: why the inputs of further ones are not understood.
-        faults: all that is not understood.
+        unread_ends: why the inputs of further ones cannot be read.
+        faults: all parts that cannot be read.
     """
 
     switch: str
@@ -143,13 +143,13 @@ def read_canvas(workflow: WorkflowDocument, ignored: Set[str] = frozenset()) -> 
     """The segments of a workflow; `ignored` are triggers that start nothing of the process.
 
     Raises:
-        UnreadCanvas: the switch and the claims before it are not there or have another form.
+        UnreadCanvas: the switch and the claims before it are missing or have another form.
     """
     return _CanvasReading(workflow, ignored).read()
 
 
 def name_node(function: str, text: str) -> str | None:
-    """What stands for a call such as `$("Check")` in a form: the name of the node."""
+    """The name of the node, which stands for a call such as `$("Check")` in a form."""
     return text if function in NAMING else None
 
 

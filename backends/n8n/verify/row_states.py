@@ -18,7 +18,7 @@ Path = tuple[int, ...]
 
 _NO_HOST = -1
 _CLOSED = -2
-"""A scope that is no longer open, of rows that stay in it for ever."""
+"""A scope that is no longer open, of rows that stay in it indefinitely."""
 
 
 class OpenRow(NamedTuple):
@@ -56,8 +56,8 @@ class OpenWork(NamedTuple):
 
 
 class SegmentToken(NamedTuple):
-    """What a segment has of the row that it claimed; `attached` is the host of an event that does
-    not interrupt."""
+    """The part of a claimed row that its segment keeps; `attached` is the host of an event that
+    does not interrupt."""
 
     kind: str
     element: str
@@ -190,7 +190,7 @@ def has_open_rows(work: OpenWork, scope: Path) -> bool:
 
 
 def list_sweeps(work: OpenWork) -> Iterator[tuple[OpenWork, SegmentToken | None]]:
-    """What the sweep finishes: complete joins, and scopes in which nothing is open."""
+    """The work that the sweep finishes: complete joins, and scopes in which nothing is open."""
     if not work.ended and not has_open_rows(work, ()):
         yield OpenWork(ended=True), None
     joins: dict[tuple[str, Path], int] = {}

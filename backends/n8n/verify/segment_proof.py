@@ -61,7 +61,7 @@ class SegmentProof(NamedTuple):
         states: number of explored pairs of open work and marking.
         difference: the first difference, if there is one.
         bound: what was not explored, if anything.
-        unread: what is not understood.
+        unread: the parts that cannot be read.
         unreadable: why nothing was compared, if the workflow has no segments that can be read.
         stopped: nodes of stubs at which runs stopped.
     """

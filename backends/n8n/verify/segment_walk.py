@@ -65,7 +65,7 @@ class UnreadSegment(ValueError):
 
 
 class RowCondition(NamedTuple):
-    """What a condition of rows tests: whether a gateway takes a branch; `holds` is whether it is
+    """The test of a condition of rows: whether a gateway takes a branch; `holds` is whether it is
     true if it does."""
 
     gateway: str

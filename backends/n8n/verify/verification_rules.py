@@ -230,7 +230,7 @@ class UnreadSegment(Rule):
         finds out what happened, and ends with one call of the support set that writes the open work
         into the Data Table.
     Why it is wrong
-        What the workflow does there is not known, so it is not proved; `verify` exits with 1.
+        The behaviour of this part is unknown, so the workflow is not proved; `verify` exits with 1.
     Example
         A Wait node was added between two steps, or the list of open work in a call was replaced by
         other code.

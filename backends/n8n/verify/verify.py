@@ -50,7 +50,7 @@ V1 = "executionOrder v1"
 
 _SHOWN = 5
 UNREAD = "a part of the process in one of its known forms"
-"""What a workflow of segments has where the reading understands it, for `Changed`."""
+"""The expected content of a part that cannot be read, for `Changed`."""
 
 _ASSUMED_STEPS = "filled and added steps do not fail"
 
@@ -104,7 +104,7 @@ def data_flow(
 
 
 class Explored(NamedTuple):
-    """What was explored of a process of segments: number of states, nodes of stubs at which runs
+    """The explored part of a process of segments: number of states, nodes of stubs at which runs
     stopped, and assumptions."""
 
     states: int = 0

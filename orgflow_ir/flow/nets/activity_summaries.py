@@ -185,7 +185,7 @@ class Thrown:
 
     @property
     def leaving(self) -> tuple[EventDefinition, ...]:
-        """What is thrown and not caught, each once."""
+        """The events that are thrown and not caught, each once."""
         return tuple(self._leaving.values())
 
     def note(self, scope: Scope, used: set[str]) -> None:

@@ -1,7 +1,7 @@
 """Which processes of a model call which, so that each is looked at once and after those it calls.
 
-A process that is called in many places would otherwise be looked at once for every way to it: the
-number of ways doubles with each process that calls the next one twice.
+A process that is called in many places would otherwise be looked at once for every path to it: the
+number of paths doubles with each process that calls the next one twice.
 """
 
 from __future__ import annotations

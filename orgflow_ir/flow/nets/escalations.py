@@ -35,8 +35,8 @@ class CaughtEscalation(NamedTuple):
 
 
 MOST_WAYS = 2
-"""Most ways through the same first call that are told apart: two show that an event occurs
-several times."""
+"""The maximum number of paths through the same first call that are listed: two show that an event
+occurs several times."""
 
 
 class LeavingEscalations:
@@ -49,7 +49,7 @@ class LeavingEscalations:
 
     def of(self, process: Process, calling: tuple[str, ...] = ()) -> tuple[LeavingEscalation, ...]:
         """The escalations that leave a process, in model order, including those of processes that
-        it calls; of each event at most `MOST_WAYS` ways through the same call. `calling` contains
+        it calls; of each event at most `MOST_WAYS` paths through the same call. `calling` contains
         the ids of its calling processes, which are not searched again."""
         if self._order.calls_itself(process.id):
             return tuple(self._search(process, calling))

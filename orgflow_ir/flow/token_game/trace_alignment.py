@@ -3,7 +3,7 @@
 An alignment pairs the events of a case with a run of the model, by the fewest moves of one side
 only: an event that the model does not allow there, or an activity of the model that the case skips
 (Adriansyah, van Dongen and van der Aalst 2011). It is a shortest path in the product of the case
-and the states of the token game, which is explored as far as needed.
+and the states of the token game, of which only the needed part is explored.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class ObservedGame:
         return self.game.fire(state, step)
 
     def shows(self, step: Step) -> Shown | None:
-        """What is seen of a step."""
+        """The visible part of a step."""
         key = self.keys.get(step.element)
         if key is None or step.action == "open":
             return None
