@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify bench-row-proof bench-waiting odd-files referee docs release audit clean engine
+.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify bench-row-proof bench-waiting bench-answers odd-files referee docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
@@ -34,6 +34,7 @@ help: ## print this
 	@echo "make bench-soundness  other tools' verdicts and 20,000 random processes beside the analysis (long)"
 	@echo "make bench-verify  edited and mutated workflows: what n8n's engine, verify, diff and check detect"
 	@echo "make bench-row-proof  processes that wait in several places, and mutants of them, before verify"
+	@echo "make bench-answers  drafts and discovered processes of recorded answers of a language model"
 	@echo "make bench-waiting  instances with parallel tasks on a server that it starts"
 	@echo "make odd-files  read, check and compile 20,000 mutated model files"
 	@echo "make referee  the independent harnesses with small counts, in one table"
@@ -175,6 +176,17 @@ referee: engine
 
 bench-waiting: $(VENV)/.test
 	$(BIN)/python benchmarks/waiting.py $(if $(TRIALS),--trials $(TRIALS)) $(if $(MODE),--mode $(MODE))
+
+bench-answers: engine
+	rm -rf build/answers
+	$(BIN)/python benchmarks/recorded_answers.py unpack benchmarks/recorded/pmo-outline.jsonl build/answers/pmo
+	$(BIN)/orgflowc eval text ../shared/data/pmo --agent text --record build/answers/pmo --replay --tokens 400000
+	$(BIN)/python benchmarks/recorded_answers.py unpack benchmarks/recorded/communications-plain.jsonl \
+		build/answers/messages
+	$(BIN)/python benchmarks/discovery.py plain --keep build/answers/corpora
+	$(BIN)/orgflowc eval messages build/answers/corpora/communications-plain/store \
+		build/answers/corpora/communications-plain/truth.json --true-models ../shared/data/pmo/bpmn --engine local \
+		--model-url http://127.0.0.1:9 --model recorded --redact off --record build/answers/messages --replay
 
 docs: $(VENV)/.docs ## build the documentation; links that lead nowhere are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
