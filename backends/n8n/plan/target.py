@@ -13,6 +13,11 @@ from orgflow.backends.n8n.plan.row_waits import (
     is_matched,
     permit_rows,
 )
+from orgflow.backends.n8n.plan.steps_of_people import (
+    AWAITED_STEP,
+    STEPS_OF_PEOPLE,
+    awaited_steps,
+)
 from orgflow.backends.n8n.plan.target_options import (
     why_no_inbox,
     why_no_limit,
@@ -649,6 +654,10 @@ N8N_TARGET = TargetSpec(
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
         "event.throw.escalation": _HEARD,
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
+        AWAITED_STEP: Illegal(
+            "its placeholder passes on at once, so that no event at it occurs",
+            "make it a user task",
+        ),
         "event.boundary": Illegal(_BESIDE, _LATER, yet=True, because=why_no_limit_of),
         "event.boundary.timer": LegalIf(
             is_legal_in_rows, _IN_ROWS, why_not_beside, _LATER, yet=True
@@ -775,6 +784,7 @@ N8N_TARGET = TargetSpec(
         mapping_uses,
         signal_uses,
         wait_uses,
+        awaited_steps,
     ),
     lowerings=(
         *UNREACHED_EVENTS,
@@ -790,6 +800,7 @@ N8N_TARGET = TargetSpec(
         *AD_HOC,
         *SENDING,
         *TIMED_STARTS,
+        *STEPS_OF_PEOPLE,
         *UNREACHED_STEPS,
     ),
     options={
