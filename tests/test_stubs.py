@@ -197,7 +197,8 @@ def test_a_time_that_may_interrupt_a_step_is_omitted_and_named() -> None:
         '<timeDuration>P3D</timeDuration></timerEventDefinition></boundaryEvent><task id="sorry" '
         'name="Apologise"/><sequenceFlow id="l" sourceRef="late" targetRef="sorry"/>'
     )
-    workflow, ctx = stubbed(line(START, CHECK, END, boundary=late), "n8n")
+    by_service = CHECK.replace("<task", "<serviceTask")
+    workflow, ctx = stubbed(line(START, by_service, END, boundary=late), "n8n")
     assert reached(workflow) == {"Came", "Check", "Done"}
     assert after(workflow, "Late") == ["Apologise"]
     (message,) = found(ctx)

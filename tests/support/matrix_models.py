@@ -17,6 +17,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.elements import TaskType
 from orgflow_ir.plugins import Registry
 from orgflow_ir.testing.conformance.minimal_models import minimal_models
 from orgflow_ir.testing.conformance.shapes import build_shape
@@ -153,11 +154,11 @@ def _parallel_waits() -> Model:
     return Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),))
 
 
-def _raced(kind: EventKind, *, interrupting: bool = True) -> Model:
-    """An event on the boundary of a step that waits."""
+def _raced(kind: EventKind, *, interrupting: bool = True, host: TaskType = "user") -> Model:
+    """An event on the boundary of a step, by default of one that waits."""
     nodes = (
         Event(id="s", position="start"),
-        Task(id="a", name="Ask", task_type="user"),
+        Task(id="a", name="Ask", task_type=host),
         Event(
             id="b",
             position="boundary",
@@ -184,6 +185,7 @@ DERIVED = {
     "wait.parallel": _parallel_waits(),
     "wait.race": _raced("message", interrupting=False),
     "wait.interrupted": _raced("message"),
+    "task.awaited": _raced("message", host="abstract"),
     "timer.unsupported": Model(
         id="m",
         processes=(
@@ -217,7 +219,7 @@ ROWS = {
 }
 """Models of events that n8n supports on steps that wait, as rows of a Data Table."""
 
-ONLY_ROWS = frozenset({*ROWS, "gateway.event", "wait.race", "wait.interrupted"})
+ONLY_ROWS = frozenset({*ROWS, "gateway.event", "task.awaited", "wait.race", "wait.interrupted"})
 """Constructs that need a Data Table, which n8n 1 does not have in its API."""
 
 

@@ -128,5 +128,6 @@ def test_derived_constructs_of_asl_are_refused_or_reported(registry: Registry) -
         "wait.parallel": "compiled",
         "wait.race": "refused",
         "wait.interrupted": "refused",
+        "task.awaited": "refused",
         "timer.unsupported": "refused",
     }
