@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # these need numpy, which may not be installed
         discover,
         journal,
         remembered,
+        traits,
     )
     from orgflow.agents.discovery.decisions import Decided
     from orgflow.agents.discovery.discover import Discovery, Stages
@@ -71,6 +72,7 @@ else:
     journal = LazyModule("orgflow.agents.discovery.journal")
     identification = LazyModule("orgflow.agents.language.identification")
     remembered = LazyModule("orgflow.agents.discovery.remembered")
+    traits = LazyModule("orgflow.agents.discovery.traits")
     discover_traces = LazyModule("orgflow.commands.discover_traces")
     discovery_page = LazyModule("orgflow.commands.discovery_page")
     page_server = LazyModule("orgflow.commands.page_server")
@@ -343,7 +345,7 @@ def _with_model(
 ) -> Discovery:
     """Discovery with a language model, whose answers are kept in the store's folder."""
     announce_model(session, client, agent.expected_discovery(stages))
-    client.learn(message.text for message in stages.traits.messages)
+    client.learn(traits.texts_to_learn(stages.traits.messages))
     kept = journal.Journal(client, Path(local_folder(folder, make=True)) / journal.FILE)
     try:
         discovery, report = agent.discover_with_model(

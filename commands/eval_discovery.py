@@ -28,7 +28,7 @@ from orgflow_ir.pipeline.services import MissingService, OverBudget, ServiceErro
 from orgflow_ir.plugins.message_stores import MessageStorage, StoreError
 
 if TYPE_CHECKING:  # these need numpy, which may not be installed
-    from orgflow.agents.discovery import agent, baselines, discover
+    from orgflow.agents.discovery import agent, baselines, discover, traits
     from orgflow.agents.discovery.discover import Discovery
     from orgflow.agents.model_client.client import OpenAIModelClient
     from orgflow.evaluation import discovery as measures
@@ -41,6 +41,7 @@ else:
     agent = LazyModule("orgflow.agents.discovery.agent")
     baselines = LazyModule("orgflow.agents.discovery.baselines")
     discover = LazyModule("orgflow.agents.discovery.discover")
+    traits = LazyModule("orgflow.agents.discovery.traits")
     measures = LazyModule("orgflow.evaluation.discovery")
     embedders = LazyModule("orgflow.store.embedder")
 
@@ -70,7 +71,7 @@ def evaluate_discovery(options: EvalOptions, truth: Path) -> None:
         if client is not None:
             expected = _expect_usage(chosen, messages, embedder, known)
             announce_model(session, client, expected.times(options.samples))
-            client.learn(message.text for message in messages)
+            client.learn(traits.texts_to_learn(messages))
         try:
             with paid_calls(client):
                 rows, sweeps = measures.evaluate_corpus(

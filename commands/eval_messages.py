@@ -31,7 +31,7 @@ from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.runners import Runner, RunnerError
 
 if TYPE_CHECKING:  # these need numpy, which may not be installed
-    from orgflow.agents.discovery import agent, discover
+    from orgflow.agents.discovery import agent, discover, traits
     from orgflow.agents.discovery.discover import Discovery
     from orgflow.agents.model_client.client import OpenAIModelClient
     from orgflow.evaluation import discovery as measures
@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # these need numpy, which may not be installed
 else:
     agent = LazyModule("orgflow.agents.discovery.agent")
     discover = LazyModule("orgflow.agents.discovery.discover")
+    traits = LazyModule("orgflow.agents.discovery.traits")
     measures = LazyModule("orgflow.evaluation.discovery")
     message_chain = LazyModule("orgflow.evaluation.message_chain")
     embedders = LazyModule("orgflow.store.embedder")
@@ -80,7 +81,7 @@ def evaluate_messages(options: EvalOptions, truth: Path) -> int:
             with paid_calls(client):
                 if client is not None:
                     announce_model(session, client, agent.expected_discovery(stages))
-                    client.learn(message.text for message in messages)
+                    client.learn(traits.texts_to_learn(messages))
                     described, _ = agent.discover_with_model(
                         stages, embedder, client, progress, registry=session.registry
                     )

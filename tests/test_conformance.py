@@ -387,7 +387,7 @@ class Engines(EngineProvider):
         ("short", "which is not a run of the model"),
         ("twice", "which is not a run of the model"),
         ("failed", "it ended with error, not success"),
-        ("unplayable", "it cannot be executed: no data"),
+        ("unplayable", "none of its 1 runs can be executed: no data"),
         ("missing", "0 results were returned for 1 runs"),
     ],
 )

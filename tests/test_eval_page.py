@@ -37,7 +37,9 @@ def models(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("suite", [s for s in SUITES if s not in ("discovery", "dmn")])
+@pytest.mark.parametrize(
+    "suite", [s for s in SUITES if s not in ("discovery", "dmn", "messages", "traces")]
+)
 def test_the_page_shows_the_table_and_charts(suite: str, tmp_path: Path) -> None:
     models(tmp_path / "data")
     page = tmp_path / "page.html"

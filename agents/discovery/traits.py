@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC
 from typing import Any
 
@@ -59,6 +59,15 @@ def role_of_person(person: Person) -> str:
 def bare_name(person: Person) -> str:
     """The name without a role."""
     return _ROLE.sub("", person.name).strip() or person.label
+
+
+def texts_to_learn(messages: Sequence[Message]) -> Iterator[str]:
+    """The texts from which persons are learned before anything is sent to a language model: the
+    messages, and the names of their senders and receivers as headers, where nothing else in a text
+    shows that they are names."""
+    names = {bare_name(person): None for message in messages for person in message.people}
+    yield from (f"From: {name}" for name in names)
+    yield from (message.text for message in messages)
 
 
 def name_parts(messages: Sequence[Message]) -> frozenset[str]:

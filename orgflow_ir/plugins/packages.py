@@ -19,6 +19,7 @@ REQUIREMENTS = {
     "phonenumbers": "phonenumbers>=8.13",
     "pyarrow": "pyarrow>=15",
     "pygls": "pygls>=2.0,<3",
+    "simplemma": "simplemma>=1.1,<3",
     "spacy": "spacy>=3.8,<4",
 }
 

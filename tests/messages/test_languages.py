@@ -163,4 +163,4 @@ def test_a_german_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert discovered["v measure"] >= 0.8, table
     assert discovered["noise f1"] >= 0.75, table
     assert discovered["step recall"] >= 0.45, table
-    assert by_chance["step recall"] <= 0.25, table
+    assert by_chance["step recall"] <= discovered["step recall"] / 2, table

@@ -15,6 +15,7 @@ from orgflow_ir.model import Event, Model, Node, Process, Task
 from orgflow_ir.work.form_fields import is_done_by_a_person
 
 _MOST = 4_000
+_UNDECIDED = "error: stopped: No branch of"
 
 
 class GameRun:
@@ -24,7 +25,8 @@ class GameRun:
         waits: elements that wait as rows.
         acts: tasks that a node does.
         repeated: events that do not interrupt: the game has each once while its step is active.
-        again: whether one has happened again, so that nothing more can be followed.
+        again: whether one has happened again, or the run has stopped undecided, so that nothing
+            more can be followed.
     """
 
     def __init__(self, model: Model, process: Process, start: str | None) -> None:
@@ -37,7 +39,13 @@ class GameRun:
             for scope in other.scopes()
             for node in scope.nodes
         ]
+        hosts = {
+            node.attached_to
+            for node in nodes
+            if isinstance(node, Event) and node.trigger in ("timer", "message")
+        }
         self.waits = {node.id for node in nodes if _waits(node, start)}
+        self.waits |= {node.id for node in nodes if node.id in hosts and _is_open(node)}
         self.acts = {node.id for node in nodes if isinstance(node, Task)} - self.waits
         self.repeated = {
             n.id
@@ -51,6 +59,9 @@ class GameRun:
         """Make the moves of one step: empty, or why the model has no such run."""
         happening = record.happening
         self._close()
+        # Nothing answers for a step without an implementation, so that no branch is chosen.
+        if any(effect.startswith(_UNDECIDED) for effect in record.effects):
+            self.again = True
         if self.again:
             return ""
         if happening is not None and happening.element in self.waits:
@@ -128,3 +139,8 @@ def _waits(node: Node, start: str | None) -> bool:
             return node.trigger == "message"
         case _:
             return False
+
+
+def _is_open(node: Node) -> bool:
+    """Whether nothing states who does a step: a person, where an event at it is waited for."""
+    return isinstance(node, Task) and node.task_type == "abstract" and node.binding is None

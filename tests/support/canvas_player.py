@@ -57,7 +57,7 @@ class ExpressionServer:
         """End the process."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=120)
 
     def evaluate(self, code: str, json_: Any, nodes: Json, execution: str, *,
                  script: bool = False) -> Any:  # fmt: skip

@@ -18,6 +18,7 @@ from orgflow.backends.n8n.format.expression_parts import value_code
 from orgflow.backends.n8n.format.parameter_values import code_form, parameter_form
 from orgflow.backends.n8n.format.support_ids import SUPPORT_IDS, part_id
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.node_types import execute_workflow_trigger
 from orgflow.backends.n8n.node_types.execute_workflow import called_workflow, waits_for_end
 from orgflow.backends.n8n.node_types.node_programs import NAMING
 from orgflow.backends.n8n.verify.row_expressions import (
@@ -322,7 +323,7 @@ class _CanvasReading:
         try:
             if _hidden_key(step):
                 self._read_page(name, step)
-            elif step.short == "executeWorkflowTrigger" and self._leads_to_claim(name):
+            elif step.short == execute_workflow_trigger.NODE.name and self._leads_to_claim(name):
                 self._read_continuation(name)
             else:
                 self.canvas.starts[name] = self._read_start(name)

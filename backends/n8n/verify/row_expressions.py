@@ -19,7 +19,7 @@ from orgflow_ir.model.records import NamedTuple
 RowKind = Literal["task", "timer", "receiver", "gateway", "branch", "scope"]
 """The kinds of rows that a segment may leave open."""
 
-AT_ONCE: Final = code_form("new Date().toISOString()")
+AT_ONCE: Final = "new Date().toISOString()"
 """The moment of a timer that is due as soon as it is written: a branch that begins with steps."""
 
 _KINDS: Final[Mapping[str, RowKind]] = {kind: kind for kind in get_args(RowKind)}
@@ -177,7 +177,7 @@ def _read_row(pairs: list[object], attached: ProgramForm) -> RowTemplate:
         read_text(_find_cell(cells, "element")),
         hosts_events=bool(hosts),
         needed=needed,
-        at_once=kind == "timer" and cells.get("due") == expression_of(AT_ONCE),
+        at_once=kind == "timer" and cells.get("due") == expression_of(code_form(AT_ONCE)),
         repeats=repeats,
         attached_to=attached_to,
         columns=frozenset(cells),

@@ -19,7 +19,7 @@ VALUES = {
     "trigger": "webhook", "stubs": "placeholder", "errors": "workflow", "callers": "model",
     "retries": "boundary", "payload": "checked", "timeout": "PT10M",
     "sender": "shop@acme.example", "messages": "https://bus.example/messages", "auth": "header",
-    "unsupported": "stub",
+    "unsupported": "stub", "waits": "execution",
 }  # fmt: skip
 """A value that is not the default, for each option."""
 
