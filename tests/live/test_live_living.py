@@ -1,5 +1,5 @@
 """A series of edits and deployments on two n8n servers: no edit is lost silently, and nothing that
-belongs to another repository is changed. `benchmarks/living_series.py` plays longer ones."""
+belongs to another repository is changed. `benchmarks/living_servers.py` plays longer ones."""
 
 from __future__ import annotations
 

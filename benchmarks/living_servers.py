@@ -1,6 +1,6 @@
 """Random series of edits, deployments and moves on two n8n servers, and what was lost in them.
 
-`python benchmarks/living_series.py` boots two servers (`orgflowc engine install --server`) with
+`python benchmarks/living_servers.py` boots two servers (`orgflowc engine install --server`) with
 data folders of their own. `--stand-in` plays before stand-ins of the tests, which takes a tenth of
 the time. The last lines are edits lost silently and foreign workflows changed; the exit code is 1
 if there are any.
