@@ -137,7 +137,7 @@ def begun(client: Client, workflow: str) -> str:
 
 
 def click_through(
-    client: Client, browser: Any, example: str, folder: Path, target: str = "n8n"
+    client: Client, browser: Any, example: str, folder: Path, target: str = "n8n{waits=execution}"
 ) -> None:
     """Each page leads to the next form; calls from outside come in between."""
     id = client.create(filled(compiled(example, folder, target)))
