@@ -8,7 +8,6 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
-from orgflow.agents.text.draft_options import PROMPTS
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import (
     complete_frontends,
@@ -306,6 +305,8 @@ def model_options(function: F) -> F:
 
 def prompt_option(function: F) -> F:
     """The option of commands that draft processes from texts."""
+    from orgflow.agents.text.draft_options import PROMPTS  # most commands draft nothing
+
     option = click.option(
         "--prompt", type=click.Choice(PROMPTS), default=None,
         help="The request for a draft: an outline, graph lines as in version 0.2, or graph lines "

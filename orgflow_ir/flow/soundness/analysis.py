@@ -14,7 +14,6 @@ from orgflow_ir.flow.nets.activity_summaries import (
     starts_of,
 )
 from orgflow_ir.flow.nets.build_net import lower_scope
-from orgflow_ir.flow.nets.call_order import CallOrder
 from orgflow_ir.flow.nets.net import Body, Net
 from orgflow_ir.flow.nets.wiring import is_handler
 from orgflow_ir.flow.soundness.features import (
@@ -41,6 +40,7 @@ from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import CallActivity, Event, Model, Process, Scope, SubProcess
 
 if TYPE_CHECKING:
+    from orgflow_ir.flow.nets.call_order import CallOrder
     from orgflow_ir.flow.soundness import counterexamples
     from orgflow_ir.flow.soundness.counterexamples import Shower
     from orgflow_ir.flow.token_game import semantics

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.nets.build_net import lower_scope
-from orgflow_ir.flow.nets.call_order import CallOrder
 from orgflow_ir.flow.nets.net import Body
 from orgflow_ir.flow.nets.wiring import Wiring
 from orgflow_ir.flow.soundness.findings import ScopeVerdict
 from orgflow_ir.flow.soundness.scope import judge_net, may_complete
+from orgflow_ir.lazy_modules import LazyModule
 from orgflow_ir.model import EventDefinition, Model, Scope
 from orgflow_ir.model.records import NamedTuple
+
+if TYPE_CHECKING:
+    from orgflow_ir.flow.nets import call_order
+    from orgflow_ir.flow.nets.call_order import CallOrder
+else:  # for models with calls
+    call_order = LazyModule("orgflow_ir.flow.nets.call_order")
 
 _CallKey = tuple[int, str, frozenset[str], int]
 _Key = tuple[int, tuple[tuple[str, Body], ...], frozenset[str], bool, int]
@@ -47,7 +54,7 @@ class Memory:
         """The calls between the processes of a model."""
         known = self._orders.get(id(model))
         if known is None:
-            known = self._orders[id(model)] = model, CallOrder(model)
+            known = self._orders[id(model)] = model, call_order.CallOrder(model)
         return known[1]
 
     def wiring(self, scope: Scope) -> Wiring:
