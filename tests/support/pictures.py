@@ -69,7 +69,9 @@ DRAWN: dict[str, Callable[[Registry], str]] = {"model.svg": model, "finding.svg"
 MEASURED = ("store.svg",)
 """Drawn from a measurement, by `benchmarks/messages.py store … --curve`."""
 
-TAKEN = ("workflow.png", "form.png")
+ROWS = ROOT / "examples" / "parallel-approval" / "model.bpmn"
+
+TAKEN = ("workflow.png", "form.png", "rows.png")
 """Pictures of n8n, which only `--editor` makes."""
 
 
@@ -97,7 +99,8 @@ def around(page: Any, selector: str, edge: float = 24) -> dict[str, float]:
 
 
 def take() -> None:
-    """Write the pictures of n8n: the compiled example in the editor, and its first form."""
+    """Write the pictures of n8n: the compiled example in the editor, its first form, and a process
+    that waits in several places."""
     from editor_browser import browser_context
     from orgflow.backends.n8n.server.client.client import Client
     from orgflow.backends.n8n.server.process import N8nServer, Owner
@@ -123,6 +126,16 @@ def take() -> None:
             page.get_by_role("button").first.click()
             page.get_by_text("Amount in euros").wait_for()
             page.screenshot(path=FOLDER / "form.png")
+            (text,) = orgflow.compile(orgflow.read(ROWS), "n8n").files.values()
+            identity = client.create(json.loads(text))
+            page.set_viewport_size({"width": 2100, "height": 1300})
+            page.goto(f"{server.url}/workflow/{identity}", wait_until="domcontentloaded")
+            page.locator('[data-test-id="canvas-node"]').first.wait_for()
+            page.wait_for_timeout(2000)
+            page.keyboard.press("1")
+            page.wait_for_timeout(1000)
+            page.add_style_tag(content=HIDDEN)
+            page.screenshot(path=FOLDER / "rows.png", clip=around(page, PIECES))
 
 
 def main(arguments: list[str]) -> None:
