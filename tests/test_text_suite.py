@@ -359,7 +359,7 @@ def test_texts_by_rules(tmp_path: Path) -> None:
 def test_the_figures_of_the_documentation_are_those_of_the_command() -> None:
     """A table of docs/text.md; it is written again from the rows that a failure shows."""
     ran = orgflowc("eval", "text", shared_data("pmo"))
-    assert ran.code == 1, ran.err  # n8n supports the times of two drafts not yet
+    assert ran.code == 1, ran.err  # n8n does not support the time of one draft yet
     lines = ran.err.splitlines()
     header = next(line for line in lines if "non-sequence" in line)
     names = ["number", *header.split()[1:]]

@@ -48,7 +48,7 @@ class StepToUserTask(RewritePattern):
 
     name = "step-to-user-task"
     consumes = (AWAITED_STEP,)
-    produces = ("task.user",)
+    produces = ("task.user", "wait.parallel", "wait.race", "wait.interrupted")
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         task, scope = use.element, use.scope

@@ -23,7 +23,15 @@ from segment_models import waiting_model
 from segment_player import PlayError, SegmentPlay, plan_segments
 from segment_runs import REGISTRY, compile_segments
 
-from orgflow_ir.model import Event, EventDefinition, Expression, MessageFlow, Model, SubProcess
+from orgflow_ir.model import (
+    Event,
+    EventDefinition,
+    Expression,
+    MessageFlow,
+    Model,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.pipeline import PassContext
 
 KINDS = (
@@ -222,7 +230,8 @@ def test_without_an_encoding_people_stay_placeholders(options: dict[str, str]) -
 
 
 def test_a_race_without_an_encoding_is_refused_with_the_same_reason() -> None:
-    made = model("start s; task t; end e; end f", "s t, t e, b f", node("on t b timer"))
+    job = Task(id="t", name="t", task_type="service")
+    made = model("start s; end e; end f", "s t, t e, b f", job, node("on t b timer"))
     ctx = PassContext(registry=REGISTRY)
     compile_model(made, REGISTRY.backends["n8n"], ctx)
     (refused,) = [d for d in ctx.diagnostics if d.code == "OF403"]
