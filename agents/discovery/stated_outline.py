@@ -298,7 +298,7 @@ def _read_cases(
 
 def prefix_ids(model: Model, prefix: str) -> tuple[Model, dict[str, str]]:
     """A model of one process with other ids: that of the process is the prefix, with which all
-    others begin. Returns the new id of each old one, too."""
+    others begin. Also returns the new ids, by the old ones."""
     (process,) = model.processes
     ids = {element.id: f"{prefix}_{element.id}" for element in all_elements(model)}
     ids[process.id] = prefix

@@ -141,7 +141,7 @@ def list_statements(
         for evidence in element.evidence
     }  # fmt: skip
     for sentence in sentences:
-        if sentence.span in cited:  # it is told by the lines that cite it, in other words
+        if sentence.span in cited:  # the lines that cite it state it in other words
             continue
         for verb in _find_acts(sentence.text, performers, language):
             if not _is_drawn(verb, drawn, language):

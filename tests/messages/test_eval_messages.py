@@ -137,8 +137,10 @@ def test_the_command_prints_the_chain_beside_the_published_figures(
 
     for name, lines in (("order", ORDER), ("leave", LEAVE)):
         (tmp_path / f"{name}.bpmn").write_text(_bpmn(lines))
-    assert cli.run(arguments) == 0
+    page = tmp_path / "page.html"
+    assert cli.run([*arguments, "--html", str(page)]) == 0
     shown = capsys.readouterr().out
+    assert "Hungarian F1" in page.read_text("utf-8")
     assert re.search(r"processes, of true ones +2 of 2", shown)
     assert re.search(r"Hungarian F1 +\d\.\d{3} +0\.754", shown)
     assert re.search(r"workflows compiled +2 of 2", shown)

@@ -56,8 +56,8 @@ def rewired_helpers(
         planned = graph.nodes[key]
         if key in ref.roles.steps or isinstance(planned.action, (*_FREE, *_FOLLOWED_STOPS)):
             continue
-        before = _kept_sources(key, compiled, lambda other: other if other in keys else None)
-        now = _kept_sources(name, current, here.get)
+        before = _kept_nodes(compiled.get(key, ()), compiled, lambda k: k if k in keys else None)
+        now = _kept_nodes(current.get(name, ()), current, here.get)
         # A node that leads to a stop may be gone; one that should not lead there is a change.
         differs = now - before if isinstance(planned.action, _ENDING_STOPS) else before != now
         if differs:
@@ -76,26 +76,6 @@ def _sources_by_target(wires: Iterable[tuple[Name, Name]]) -> Mapping[Name, list
     for source, target in wires:
         sources.setdefault(target, []).append(source)
     return sources
-
-
-def _kept_sources(
-    node: Name, sources: Mapping[Name, list[Name]], key_of: Callable[[Name], NodeKey | None]
-) -> frozenset[NodeKey]:
-    """The nodes with a key from which a wire leads to a node, through others if need be."""
-    kept: set[NodeKey] = set()
-    seen: set[Name] = set()
-    todo = list(sources.get(node, ()))
-    while todo:
-        other = todo.pop()
-        if other in seen:
-            continue
-        seen.add(other)
-        key = key_of(other)
-        if key is None:
-            todo += sources.get(other, ())
-        else:
-            kept.add(key)
-    return frozenset(kept)
 
 
 def redirected_outputs(
@@ -129,9 +109,9 @@ def redirected_outputs(
             numbers = list(range(max((*outputs, 0, most_ports(planned) - 1)) + 1))
         for number in numbers:
             firsts = compiled.get((key, number), [])
-            before = _kept_targets(firsts, ahead, lambda k: k if k in keys else None)
+            before = _kept_nodes(firsts, ahead, lambda k: k if k in keys else None)
             ends = list(outputs.get(number, ()))
-            now = _kept_targets(ends, behind, matching.key_of.get)
+            now = _kept_nodes(ends, behind, matching.key_of.get)
             if before != now:
                 labels = {other: graph.nodes[other].name for other in (*before, *now)}
                 words = (f"output {number} {_describe_targets(k, labels)}" for k in (before, now))
@@ -150,12 +130,12 @@ def _outputs_by_node(ref: Reference) -> Mapping[str, set[int]]:
     return read
 
 
-def _kept_targets(
+def _kept_nodes(
     firsts: Iterable[Name],
-    ahead: Mapping[Name, list[Name]],
+    further: Mapping[Name, list[Name]],
     key_of: Callable[[Name], NodeKey | None],
 ) -> frozenset[NodeKey]:
-    """The nodes with a key to which wires lead, through others if need be."""
+    """The nodes with a key that wires in one direction lead to, through others if need be."""
     kept: set[NodeKey] = set()
     seen: set[Name] = set()
     todo = list(firsts)
@@ -166,7 +146,7 @@ def _kept_targets(
         seen.add(other)
         key = key_of(other)
         if key is None:
-            todo += ahead.get(other, ())
+            todo += further.get(other, ())
         else:
             kept.add(key)
     return frozenset(kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from orgflow_ir.flow.token_game.replay import follow_execution
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
@@ -22,7 +22,8 @@ MAX_RUNS = 8
 def run_problems(
     backend: Backend, models: Iterable[tuple[str, Model]], runner: Runner
 ) -> tuple[list[str], int]:
-    """All problems with runs of the models that the target supports, and the number of runs played.
+    """All problems with runs of the models that the target supports, and the number of runs played,
+    without those that depend on when something happens (`unplayable`).
 
     Raises `RunnerError` if the engine is missing.
     """
@@ -43,8 +44,9 @@ def run_problems(
             if not runs:
                 continue
             runner.load(emitted, process.id, build_context(backend))
-            process_problems = list(_play_problems(game, process, runs, runner))
-            played += len(runs)
+            results = list(runner.play(runs))
+            process_problems = list(_play_problems(game, process, runs, results, runner))
+            played += sum(result.status != "unplayable" for result in results)
             problems += [f"{name}: {p}" for p in process_problems]
     if not played and not problems:
         problems.append("there is a runner, but no model that it can execute")
@@ -52,10 +54,13 @@ def run_problems(
 
 
 def _play_problems(
-    game: Game, process: Process, runs: tuple[Run, ...], runner: Runner
+    game: Game,
+    process: Process,
+    runs: tuple[Run, ...],
+    results: Sequence[RunResult],
+    runner: Runner,
 ) -> Iterator[str]:
     visible = runner.visible & {n.id for n in process.nodes}
-    results = list(runner.play(runs))
     if len(results) != len(runs):
         yield f"{len(results)} results were returned for {len(runs)} runs"
         return
